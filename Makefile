@@ -1,0 +1,47 @@
+# make demo   install into .venv and run the reference examiners over the bundled cases
+# make test   install and run the tests
+# make lint   ruff and mypy
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+# The constraints hold for the build backend too, so that an installation is the same every time.
+PIP    := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install -q --only-binary=:all:
+
+.PHONY: demo test lint browser real bench clean install install-dev
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.installed-dev: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) -e '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+install: $(VENV)/.installed
+install-dev: $(VENV)/.installed-dev
+
+demo: install
+	$(BIN)/bedside demo
+
+test: install-dev
+	$(BIN)/python -m pytest
+
+real: install-dev
+	BEDSIDE_REQUIRE_REAL_DATA=1 $(BIN)/python -m pytest tests/real
+
+browser: install-dev
+	$(BIN)/python -m pytest tests/browser
+
+bench: install-dev
+	$(BIN)/python -m tests.bench
+
+lint: install-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
