@@ -1,0 +1,1 @@
+"""Bundled knowledge: concepts, pools, profiles and cases, read through `ontology.resources`."""
