@@ -1,0 +1,142 @@
+"""What the answers so far make likely: naive Bayes over a profile set, and what a question would tell (metrics.md 7.1, 7.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontology.mentions import Answer
+from ontology.profiles import AGE_BANDS, CLAMP, LEAK, DiseaseProfile, ProfileSet
+from ontology.vocabulary import Vocabulary
+
+Vector = NDArray[np.float64]
+
+CAP_BITS = 6.0
+"""Largest weight of one answer, since naive Bayes ignores that symptoms hang together (metrics.md 7.1)."""
+
+
+class BeliefModel:
+    """P(disease | answers) over one profile set. Immutable; beliefs are vectors in the order of `diseases`."""
+
+    def __init__(self, profiles: ProfileSet, vocabulary: Vocabulary) -> None:
+        """Tabulate P(affirmed | disease) for every feature and what it implies.
+
+        Args:
+            profiles: the knowledge base.
+            vocabulary: for canonical ids and is-a links; a child's presence implies its parent's.
+        """
+        self.profiles = profiles
+        self.diseases: tuple[str, ...] = tuple(profiles.profiles)
+        self._vocabulary = vocabulary
+        self._row: dict[str, int] = {}
+        columns: list[dict[str, float]] = []
+        askable: set[str] = set()
+        for profile in profiles.profiles.values():
+            column: dict[str, float] = {}
+            for feature in profile.features:
+                concept = vocabulary.canonical(feature.concept)
+                if feature.askable:
+                    askable.add(concept)
+                for implied in (concept, *vocabulary.ancestors(concept)):
+                    column[implied] = max(column.get(implied, 0.0), feature.probability)
+            columns.append(column)
+        self.concepts: tuple[str, ...] = tuple(sorted({c for column in columns for c in column}))
+        self.askable: tuple[str, ...] = tuple(sorted(askable))
+        self._row = {concept: index for index, concept in enumerate(self.concepts)}
+        table = np.full((len(self.concepts), len(self.diseases)), LEAK)
+        for number, column in enumerate(columns):
+            for concept, value in column.items():
+                table[self._row[concept], number] = value
+        self._table: Vector = np.clip(table, *CLAMP)
+        self._askable_rows = np.array([self._row[c] for c in self.askable], dtype=np.intp)
+
+    def probability(self, concept: str, disease: str) -> float:
+        """P(affirmed | disease)."""
+        row = self._row.get(self._vocabulary.canonical(concept))
+        return LEAK if row is None else float(self._table[row, self.diseases.index(disease)])
+
+    def impossible(self, sex: str) -> list[str]:
+        """Askable concepts that cannot be so in this sex; nobody asks for them."""
+        return [concept for concept in self.askable if self._vocabulary.impossible(concept, sex)]
+
+    def prior(self, age: int | None = None, sex: str | None = None) -> Vector:
+        """Uniform over diseases, times how age and sex are distributed in each where that was counted."""
+        weights = np.ones(len(self.diseases))
+        for number, disease in enumerate(self.diseases):
+            weights[number] = demographic_likelihood(self.profiles[disease], age, sex)
+        return np.asarray(weights / weights.sum())
+
+    def update(self, belief: Vector, concept: str, answer: Answer) -> Vector:
+        """The belief after an answer; unsure and unanswered change nothing, nor does an unknown concept."""
+        row = self._row.get(self._vocabulary.canonical(concept))
+        if row is None or answer not in ("affirmed", "denied"):
+            return belief
+        likelihood = self._table[row] if answer == "affirmed" else 1 - self._table[row]
+        mean = float(belief @ likelihood)
+        factor = np.clip(likelihood / mean, 2.0**-CAP_BITS, 2.0**CAP_BITS)
+        posterior = belief * factor
+        return np.asarray(posterior / posterior.sum())
+
+    def after(self, belief: Vector, answers: Iterable[tuple[str, Answer]]) -> Vector:
+        """The belief after several answers."""
+        for concept, answer in answers:
+            belief = self.update(belief, concept, answer)
+        return belief
+
+    def expected_gains(self, belief: Vector) -> Vector:
+        """Expected information gain in bits of asking each askable concept, in the order of `askable`."""
+        yes = self._table[self._askable_rows]
+        p_yes = yes @ belief
+        joint_yes = yes * belief
+        joint_no = belief - joint_yes
+        after_yes = _entropy_rows(joint_yes / p_yes[:, None])
+        after_no = _entropy_rows(joint_no / (1 - p_yes)[:, None])
+        return np.asarray(entropy(belief) - (p_yes * after_yes + (1 - p_yes) * after_no))
+
+    def most_frequent(self, count: int) -> list[str]:
+        """The askable concepts that are most frequent over all diseases alike; ties by id."""
+        sums = self._table[self._askable_rows].sum(axis=1)
+        order = sorted(range(len(self.askable)), key=lambda index: (-round(float(sums[index]), 12), self.askable[index]))
+        return [self.askable[index] for index in order[:count]]
+
+    def ranked(self, belief: Vector) -> list[tuple[str, float]]:
+        """Diseases by probability; equal ones by id."""
+        pairs = zip(self.diseases, (float(p) for p in belief), strict=True)
+        return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+
+
+def demographic_likelihood(profile: DiseaseProfile, age: int | None, sex: str | None) -> float:
+    """How well age and sex fit a disease, from smoothed counts; 1 where nothing was counted."""
+    value = 1.0
+    if profile.n and profile.female is not None and sex in ("F", "M"):
+        share = (profile.female + 0.5) / (profile.n + 1)
+        value *= share if sex == "F" else 1 - share
+    if profile.n and profile.ages and age is not None:
+        band = age_band(age)
+        value *= (profile.ages[band] + 0.5) / (profile.n + 0.5 * len(AGE_BANDS))
+    return value
+
+
+def age_band(age: int) -> int:
+    """The index of an age's band in AGE_BANDS."""
+    return max(index for index, lower in enumerate(AGE_BANDS) if age >= lower)
+
+
+def entropy(belief: Vector) -> float:
+    """Entropy in bits."""
+    return float(_entropy_rows(belief[None, :])[0])
+
+
+def _entropy_rows(rows: Vector) -> Vector:
+    safe = np.where(rows > 0, rows, 1.0)
+    return np.asarray(-(safe * np.log2(safe)).sum(axis=1))
+
+
+def informative(model: BeliefModel, belief: Vector, done: Sequence[str]) -> str | None:
+    """The askable concept with the largest expected gain that is not done yet; ties by id."""
+    gains = model.expected_gains(belief)
+    order = sorted(range(len(model.askable)), key=lambda index: (-round(float(gains[index]), 12), model.askable[index]))
+    finished = set(done)
+    return next((model.askable[i] for i in order if model.askable[i] not in finished), None)

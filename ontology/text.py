@@ -1,0 +1,147 @@
+"""Tokens and their normal forms: what makes two wordings the same phrase."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+SENTENCE = re.compile(r"[^.?!;\n]*(?:[.?!;\n]+|\Z)")
+
+SKIPPED = frozenset("a an the any some your my his her their our its of this that these those you've i've he's she's".split())
+"""Words that never tell two phrases apart."""
+
+BRITISH = (
+    (re.compile(r"oea"), "ea"),
+    (re.compile(r"\boe"), "e"),
+    (re.compile(r"aem"), "em"),
+    (re.compile(r"aes"), "es"),
+    (re.compile(r"paed"), "ped"),
+    (re.compile(r"(?<=[a-z])our\b"), "or"),
+    (re.compile(r"(?<=[a-z])ise\b"), "ize"),
+    (re.compile(r"(?<=[a-z])lyse\b"), "lyze"),
+    (re.compile(r"(?<=[a-z])tre\b"), "ter"),
+    (re.compile(r"oest"), "est"),
+)
+IRREGULAR = {
+    "threw": "throw",
+    "thrown": "throw",
+    "felt": "feel",
+    "lost": "lose",
+    "loss": "lose",
+    "losing": "lose",
+    "swollen": "swell",
+    "swelled": "swell",
+    "broken": "break",
+    "broke": "break",
+    "bled": "bleed",
+    "fell": "fall",
+    "fallen": "fall",
+    "feet": "foot",
+    "teeth": "tooth",
+    "ate": "eat",
+    "eaten": "eat",
+    "drank": "drink",
+    "drunk": "drink",
+    "taken": "take",
+    "took": "take",
+    "taking": "take",
+    "woke": "wake",
+    "woken": "wake",
+    "shook": "shake",
+    "shaken": "shake",
+    "slept": "sleep",
+    "spread": "spread",
+    "worse": "worse",
+    "children": "child",
+    "diagnosed": "diagnose",
+    "breath": "breath",
+    "breathing": "breathe",
+    "breathe": "breathe",
+    "news": "news",
+}
+
+
+@dataclass(frozen=True)
+class Token:
+    """A word with its place in the text (code points), its normal form, and its form with only the plural undone."""
+
+    start: int
+    end: int
+    norm: str
+    plain: str
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> object:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")
+
+
+@lru_cache(maxsize=65536)
+def normal_form(word: str) -> str:
+    """Lower case, no accents, American spelling, stemmed (Porter 2); words in -itis are kept whole, else "vaginitis" would be "vaginal"."""
+    text = _spelling(word)
+    if text.endswith("itis"):
+        return text
+    return str(_stemmer().stemWord(IRREGULAR.get(text, text)))  # type: ignore[attr-defined]
+
+
+@lru_cache(maxsize=65536)
+def plain_form(word: str) -> str:
+    """Lower case, no accents, American spelling, singular."""
+    text = _spelling(word)
+    if len(text) > 3 and text.endswith("s") and not text.endswith(("ss", "us", "is")):
+        return text[:-3] + "y" if text.endswith("ies") else text[:-1]
+    return text
+
+
+def _spelling(word: str) -> str:
+    text = unicodedata.normalize("NFKD", word).encode("ascii", "ignore").decode().lower()
+    if not text:
+        return word.lower()
+    if text.endswith("'s"):
+        text = text[:-2]
+    for pattern, replacement in BRITISH:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def tokens(text: str) -> list[Token]:
+    """All words of a text, skipped ones left out."""
+    found = []
+    for match in TOKEN.finditer(text):
+        word = match.group().replace("’", "'")
+        if word.lower() in SKIPPED:
+            continue
+        found.append(Token(match.start(), match.end(), normal_form(word), plain_form(word)))
+    return found
+
+
+def phrase_key(phrase: str) -> tuple[str, ...]:
+    """The normal form of a whole phrase; empty if nothing but skipped words is in it."""
+    return tuple(token.norm for token in tokens(phrase))
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Spans of sentences with their closing marks; blank ones left out."""
+    spans = []
+    for match in SENTENCE.finditer(text):
+        start, end = match.span()
+        while start < end and text[start].isspace():
+            start += 1
+        if text[start:end].strip(" .?!;\n\t"):
+            spans.append((start, end))
+    return spans
+
+
+@lru_cache(maxsize=65536)
+def folded(text: str) -> str:
+    """Lower case without accents, punctuation or runs of blanks; for comparing names."""
+    text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    for pattern, replacement in BRITISH:
+        text = pattern.sub(replacement, text)
+    return " ".join(re.findall(r"[a-z0-9]+", text))

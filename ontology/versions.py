@@ -1,0 +1,13 @@
+"""One version for all knowledge that an encounter and its scores rest on."""
+
+from __future__ import annotations
+
+from ontology.documents import content_hash
+from ontology.icd10 import icd_tree
+from ontology.profiles import ProfileSet
+from ontology.vocabulary import Vocabulary
+
+
+def kb_version(profiles: ProfileSet, vocabulary: Vocabulary) -> str:
+    """Changes with the profiles, the vocabulary or the ICD-10-CM release."""
+    return content_hash([profiles.version, vocabulary.version, icd_tree().table.version])[:16]

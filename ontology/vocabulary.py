@@ -1,0 +1,269 @@
+"""The vocabulary: concepts, the phrases that mean them, equal ids, and is-a links."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pydantic import ValidationError
+
+from ontology.concepts import ConceptRef, ConceptRow
+from ontology.documents import content_hash, problems
+from ontology.errors import BedsideError
+from ontology.hpo import PHENOTYPE_ROOT, HpoTerm, descendants, hpo_folder, read_obo
+from ontology.resources import bundled_files, bundled_text, json_lines
+from ontology.text import Token, phrase_key, tokens
+
+LAY, NAME, EXACT, OTHER = range(4)
+"""Rank of a phrase's origin: our own lexicon wins over HPO's names, those over its synonyms."""
+
+FAMILY_PHRASE = re.compile(r"^family history of (?:an? )?(.+)$")
+
+HMAX = 2
+"""is-a links are followed this far (metrics.md 4.2)."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """A phrase found in a text."""
+
+    start: int
+    end: int
+    concept: str
+    alternatives: tuple[str, ...]
+    first_token: int
+    last_token: int
+
+
+@dataclass(frozen=True)
+class PhraseEntry:
+    """What a phrase means: the best concept, and the losers."""
+
+    concept: str
+    rank: int
+    alternatives: tuple[str, ...] = ()
+
+
+class Vocabulary:
+    """Concepts by id and by phrase. Immutable once built."""
+
+    def __init__(
+        self,
+        rows: Iterable[ConceptRow],
+        hpo: Mapping[str, HpoTerm],
+        hpo_version: str,
+        blocked: Iterable[str] = (),
+    ) -> None:
+        """Build from concept rows and HPO terms.
+
+        Args:
+            rows: our own concepts; they win where they and HPO mean the same.
+            hpo: live HPO terms by id.
+            hpo_version: HPO's release date.
+            blocked: phrases of HPO that must not be matched (too ambiguous in ordinary speech).
+
+        Raises:
+            BedsideError: two rows with one id.
+        """
+        self.rows: dict[str, ConceptRow] = {}
+        for row in rows:
+            if row.id in self.rows:
+                raise BedsideError(f"concept {row.id} is defined twice", "data/concepts")
+            self.rows[row.id] = row
+        self.hpo_version = hpo_version
+        self._names: dict[str, str] = {}
+        self._hpo_ids: dict[str, str] = {}
+        self._canonical: dict[str, str] = {}
+        self._parents: dict[str, tuple[str, ...]] = {}
+        self._phrases: dict[tuple[str, ...], PhraseEntry] = {}
+        self._plain: dict[tuple[str, ...], frozenset[str]] = {}
+        self._longest: dict[str, int] = {}
+        self._blocked = {phrase_key(text) for text in blocked}
+        self._add_concepts(hpo)
+        self._add_phrases(hpo)
+        self._family = self._family_links()
+        self.version = self._fingerprint()
+
+    # -- building ---------------------------------------------------------------------------------------------------
+
+    def _add_concepts(self, hpo: Mapping[str, HpoTerm]) -> None:
+        id_of_term: dict[str, str] = {row.hpo: row.id for row in self.rows.values() if row.hpo}
+        for row in self.rows.values():
+            self._canonical[row.id] = row.id
+            self._names[row.id] = row.name
+            if row.hpo:
+                self._hpo_ids[row.id] = row.hpo
+        for term in hpo.values():
+            concept = id_of_term.get(term.hpo_id)
+            if concept is None:
+                # A CUI that another concept owns already names that concept, not this term.
+                free = [cui for cui in term.cuis if cui not in self._canonical]
+                concept = free[0] if free else "X:" + term.hpo_id.lower().replace(":", "-")
+                id_of_term[term.hpo_id] = concept
+                self._canonical[concept] = concept
+                self._names[concept] = term.name
+                self._hpo_ids[concept] = term.hpo_id
+            for cui in term.cuis:
+                self._canonical.setdefault(cui, concept)
+        parents: dict[str, dict[str, None]] = defaultdict(dict)
+        for term in hpo.values():
+            for parent in term.parents:
+                if parent in id_of_term:
+                    parents[id_of_term[term.hpo_id]][id_of_term[parent]] = None
+        for row in self.rows.values():
+            for parent in row.parents:
+                parents[row.id][self.canonical(parent)] = None
+        self._parents = {child: tuple(p for p in found if p != child) for child, found in parents.items()}
+        self._term_concept = id_of_term
+
+    def _add_phrases(self, hpo: Mapping[str, HpoTerm]) -> None:
+        found: dict[tuple[str, ...], list[tuple[int, str]]] = defaultdict(list)
+        # A single word of HPO must not match through its stem alone: "ordering" is a finding there, "order" is not.
+        plain: dict[tuple[str, ...], set[str]] = defaultdict(set)
+        phenotypes = descendants(hpo, PHENOTYPE_ROOT)
+        for row in self.rows.values():
+            for text in (row.name, *row.lay):
+                found[phrase_key(text)].append((LAY, row.id))
+        for term in hpo.values():
+            if term.hpo_id not in phenotypes:
+                continue
+            concept = self._term_concept[term.hpo_id]
+            for text, rank in [(term.name, NAME), *((t, EXACT if s == "EXACT" else OTHER) for t, s, _ in term.synonyms)]:
+                words = tokens(text)
+                key = tuple(word.norm for word in words)
+                found[key].append((rank, concept))
+                if len(words) == 1:
+                    plain[key].add(words[0].plain)
+        for key, candidates in found.items():
+            if not key:
+                continue
+            ranked = sorted(set(candidates))
+            rank, concept = ranked[0]
+            if rank != LAY and key in self._blocked:
+                continue
+            others = tuple(dict.fromkeys(c for _, c in ranked if c != concept))
+            self._phrases[key] = PhraseEntry(concept, rank, others)
+            if rank != LAY and len(key) == 1:
+                self._plain[key] = frozenset(plain[key])
+            self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
+
+    def _family_links(self) -> dict[str, str]:
+        """Which "family history of X" belongs to which X, read off our own phrases."""
+        links: dict[str, str] = {}
+        for row in self.rows.values():
+            if row.kind == "family_history":
+                for phrase in row.lay:
+                    found = FAMILY_PHRASE.match(phrase)
+                    entry = self.lookup(found.group(1)) if found else None
+                    if entry is not None and entry.concept != row.id:
+                        links.setdefault(entry.concept, row.id)
+        return links
+
+    def _fingerprint(self) -> str:
+        rows = [row.model_dump(mode="json") for row in sorted(self.rows.values(), key=lambda r: r.id)]
+        return content_hash([self.hpo_version, rows, sorted(map(list, self._blocked))])[:16]
+
+    # -- asking -----------------------------------------------------------------------------------------------------
+
+    def canonical(self, concept: str) -> str:
+        """The one id of a concept's meaning; an unknown id is its own."""
+        return self._canonical.get(concept, concept)
+
+    def name(self, concept: str) -> str:
+        """A concept's name; its id if it is unknown."""
+        return self._names.get(self.canonical(concept), concept)
+
+    def ref(self, concept: str) -> ConceptRef:
+        """The reference that facts store."""
+        concept = self.canonical(concept)
+        return ConceptRef(cui=concept, name=self.name(concept), hpo_id=self._hpo_ids.get(concept))
+
+    def kind(self, concept: str) -> str:
+        """A concept's kind; `symptom` for plain HPO terms."""
+        row = self.rows.get(self.canonical(concept))
+        return row.kind if row else "symptom"
+
+    def generic(self, concept: str) -> bool:
+        """Whether a concept is too general to earn credit (metrics.md 2.3)."""
+        row = self.rows.get(self.canonical(concept))
+        return row.generic if row else False
+
+    def impossible(self, concept: str, sex: str) -> bool:
+        """Whether a concept cannot be so in a person of this sex (`F` or `M`; others: nothing is impossible)."""
+        row = self.rows.get(self.canonical(concept))
+        return row is not None and row.only_sex is not None and sex in ("F", "M") and sex != row.only_sex
+
+    def family_concept(self, concept: str) -> str | None:
+        """The concept "a relative has it" for a disease or finding, if there is one."""
+        concept = self.canonical(concept)
+        return concept if self.kind(concept) == "family_history" else self._family.get(concept)
+
+    def ancestors(self, concept: str, hmax: int = HMAX, through_generic: bool = False) -> dict[str, int]:
+        """Broader concepts within `hmax` is-a links, with the number of links; generic ones stop the climb unless asked for."""
+        found: dict[str, int] = {}
+        front = [self.canonical(concept)]
+        for distance in range(1, hmax + 1):
+            beyond: list[str] = []
+            for here in front:
+                for parent in self._parents.get(here, ()):
+                    if parent not in found and (through_generic or not self.generic(parent)):
+                        found[parent] = distance
+                        beyond.append(parent)
+            front = beyond
+        return found
+
+    def find(self, text: str, within: list[Token] | None = None) -> list[Match]:
+        """All phrases of a text, longest first from the left, never overlapping.
+
+        Args:
+            text: the text.
+            within: its tokens, if they are known already.
+        """
+        words = tokens(text) if within is None else within
+        matches: list[Match] = []
+        position = 0
+        while position < len(words):
+            longest = min(self._longest.get(words[position].norm, 0), len(words) - position)
+            for length in range(longest, 0, -1):
+                key = tuple(w.norm for w in words[position : position + length])
+                entry = self._phrases.get(key)
+                if entry is not None and (length > 1 or words[position].plain in self._plain.get(key, (words[position].plain,))):
+                    last = position + length - 1
+                    matches.append(Match(words[position].start, words[last].end, entry.concept, entry.alternatives, position, last))
+                    position += length
+                    break
+            else:
+                position += 1
+        return matches
+
+    def lookup(self, phrase: str) -> PhraseEntry | None:
+        """What exactly this phrase means."""
+        return self._phrases.get(phrase_key(phrase))
+
+
+def bundled_concepts() -> list[ConceptRow]:
+    """All rows of data/concepts.
+
+    Raises:
+        BedsideError: a row is not valid.
+    """
+    rows = []
+    for file in bundled_files("concepts", ".jsonl"):
+        for place, raw in json_lines(file.read_text(encoding="utf-8"), f"data/concepts/{file.name}"):
+            try:
+                rows.append(ConceptRow.model_validate(raw))
+            except ValidationError as error:
+                raise BedsideError(f"not a valid concept row: {problems(error)}", place) from None
+    return rows
+
+
+@lru_cache(maxsize=1)
+def default_vocabulary() -> Vocabulary:
+    """The bundled vocabulary: our own concepts over HPO. About a second the first time, then kept."""
+    with (hpo_folder() / "hp.obo").open(encoding="utf-8") as handle:
+        version, terms = read_obo(handle)
+    blocked = [line for line in bundled_text("lexicon/blocked.txt").splitlines() if line and not line.startswith("#")]
+    return Vocabulary(bundled_concepts(), terms, version, blocked)
