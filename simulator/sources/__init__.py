@@ -1,0 +1,1 @@
+"""Case sources: each turns records of one data set into PatientVectors."""
