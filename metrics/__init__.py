@@ -1,0 +1,1 @@
+"""Scores: pure functions of traces, cases, knowledge and parameters."""

@@ -1,0 +1,181 @@
+"""Relevance sets, and what a question is worth for a feature (metrics.md 4.1 and 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from metrics.events import QuestionEvent, distinct
+from metrics.knowledge import Concepts, IsA
+from metrics.params import ScoreParams
+from ontology.concepts import RECORD_KINDS
+from ontology.mentions import Answer
+from ontology.profiles import DiseaseProfile, Feature
+
+SYMPTOM_KINDS: frozenset[str] = frozenset({"symptom"})
+ANTECEDENT_KINDS: frozenset[str] = frozenset({"history", "family_history", "medication", "allergy", "exposure", "social"})
+UNASKED_KINDS: frozenset[str] = RECORD_KINDS | {"demographic"}
+"""Kinds that are never elicited from the patient."""
+
+CREDIT_PARAMS = ("credit", "credit_delta", "hmax")
+
+
+@dataclass(frozen=True, slots=True)
+class Relevant:
+    """A feature worth asking for, with its weight."""
+
+    concept: str
+    name: str
+    kind: str
+    weight: float
+    frequency_missing: bool = False
+
+
+def relevance_set(profile: DiseaseProfile, complaint: Iterable[str], concepts: Concepts, params: ScoreParams) -> tuple[Relevant, ...]:
+    """R_d: askable features of positive weight, symptoms and antecedents, without the chief complaint (0b D1, 4.1).
+
+    Features that mean the same count once, with the larger weight. Heaviest first, then by id.
+    """
+    known = set(complaint)
+    found: dict[str, Relevant] = {}
+    for feature in profile.features:
+        concept = concepts.canonical(feature.concept)
+        unasked = feature.kind in UNASKED_KINDS or concepts.kind(concept) in UNASKED_KINDS
+        if not feature.askable or unasked or concept in known:
+            continue
+        missing = feature.fraction is None and feature.frequency_class is None
+        weight = weight_of(feature, params)
+        if weight > 0 and (concept not in found or found[concept].weight < weight):
+            found[concept] = Relevant(concept, feature.name, feature.kind, weight, missing)
+    return tuple(sorted(found.values(), key=lambda item: (-item.weight, item.concept)))
+
+
+def weight_of(feature: Feature, params: ScoreParams) -> float:
+    """A feature's weight; the parameters say what one without a frequency weighs."""
+    if feature.fraction is None and feature.frequency_class is None:
+        return params.missing_weight
+    return feature.weight
+
+
+class Crediting:
+    """The credit function of metrics.md 4.2 over one vocabulary; remembers is-a links it has looked up."""
+
+    def __init__(self, isa: IsA, params: ScoreParams) -> None:
+        self._isa = isa
+        self._params = params
+        self._above: dict[str, Mapping[str, int]] = {}
+
+    def credit(self, asked: str, wanted: str, answer: Answer) -> float:
+        """What asking one concept and getting this answer is worth for another, in 0..1."""
+        if answer == "unanswered":
+            return 0.0
+        if asked == wanted:
+            return 1.0
+        if self._params.credit == "exact":
+            return 0.0
+        links = self._ancestors(asked).get(wanted)
+        if links is not None:
+            return 1.0 if answer == "affirmed" else float(self._params.credit_delta**links)
+        links = self._ancestors(wanted).get(asked)
+        if links is not None:
+            return 1.0 if answer == "denied" else float(self._params.credit_delta**links)
+        return 0.0
+
+    def related(self, asked: str, wanted: Iterable[str]) -> bool:
+        """Whether any of some concepts is the asked one, or a broader or narrower one that credit could come from."""
+        return any(self.credit(asked, other, "affirmed") > 0 for other in wanted)
+
+    def best(self, asked: str, answer: Answer, wanted: Sequence[Relevant]) -> tuple[float, Relevant | None]:
+        """The largest credit over a relevance set and the feature it is for; of equal ones the heaviest."""
+        value, feature = 0.0, None
+        for item in wanted:
+            credit = self.credit(asked, item.concept, answer)
+            if credit > value:
+                value, feature = credit, item
+        return value, feature
+
+    def _ancestors(self, concept: str) -> Mapping[str, int]:
+        found = self._above.get(concept)
+        if found is None:
+            # A generic concept neither earns credit for what is narrower nor gives it to what is broader.
+            generic = self._isa.generic(concept)
+            above = {} if generic else self._isa.ancestors(concept, self._params.hmax)
+            found = self._above[concept] = {c: h for c, h in above.items() if not self._isa.generic(c)}
+        return found
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How far questions cover a relevance set.
+
+    `matched` holds m(q) for every distinct concept asked, in order, with the feature it serves best; `covered` holds c(s) for every
+    feature, with the concept that earned it. Several questions never add up for one feature: the best counts.
+    """
+
+    relevant: tuple[Relevant, ...]
+    matched: dict[str, tuple[float, Relevant | None]]
+    answered: frozenset[str]
+    covered: dict[str, tuple[float, str | None]]
+
+    def precision(self, answered_only: bool = False) -> float:
+        """Sum of m(q) over the concepts asked, or over those answered; 0 if there are none."""
+        count = len(self.answered) if answered_only else len(self.matched)
+        return sum(value for value, _ in self.matched.values()) / count if count else 0.0
+
+    def recall(self, weighted: bool = True) -> float:
+        """Sum of w c(s) over the sum of w, or with all weights 1. The relevance set must not be empty."""
+        weights = {item.concept: item.weight if weighted else 1.0 for item in self.relevant}
+        return sum(weights[c] * value for c, (value, _) in self.covered.items()) / sum(weights.values())
+
+
+def cover(asked: Iterable[tuple[str, Answer]], relevant: tuple[Relevant, ...], crediting: Crediting) -> Coverage:
+    """Credit questions (or findings) against a relevance set.
+
+    Args:
+        asked: concepts with the answer as it bears on their presence; a concept may come several times.
+        relevant: the relevance set.
+        crediting: the credit function.
+    """
+    matched: dict[str, tuple[float, Relevant | None]] = {}
+    covered: dict[str, tuple[float, str | None]] = {item.concept: (0.0, None) for item in relevant}
+    answered = set()
+    for concept, answer in asked:
+        best = crediting.best(concept, answer, relevant)
+        if concept not in matched or best[0] > matched[concept][0]:
+            matched[concept] = best
+        if answer != "unanswered":
+            answered.add(concept)
+            for item in relevant:
+                credit = crediting.credit(concept, item.concept, answer)
+                if credit > covered[item.concept][0]:
+                    covered[item.concept] = (credit, concept)
+    return Coverage(relevant, matched, frozenset(answered), covered)
+
+
+def asked_pairs(events: Iterable[QuestionEvent]) -> list[tuple[str, Answer]]:
+    """Events as `cover` takes them."""
+    return [(event.concept, event.presence) for event in events]
+
+
+# -- words for the components of scores -----------------------------------------------------------------------------
+
+
+def named(ids: Iterable[str], concepts: Concepts) -> list[JsonValue]:
+    """Concepts as {concept, name}, each once."""
+    return [{"concept": concept, "name": concepts.name(concept)} for concept in distinct(ids)]
+
+
+def feature_list(coverage: Coverage, concepts: Concepts, missed: bool) -> list[JsonValue]:
+    """Features that were covered (with credit and the concept that earned it), or those that were not at all."""
+    found: list[JsonValue] = []
+    for item in coverage.relevant:
+        value, by = coverage.covered[item.concept]
+        if missed and value == 0:
+            found.append({"concept": item.concept, "name": item.name, "weight": item.weight})
+        elif not missed and by is not None:
+            found.append(
+                {"concept": item.concept, "name": item.name, "weight": item.weight, "credit": value, "by": by, "by_name": concepts.name(by)}
+            )
+    return found

@@ -1,0 +1,1 @@
+"""What people touch: the command line, the web page, and the wiring of encounters with scores."""

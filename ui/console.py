@@ -1,0 +1,44 @@
+"""Where output goes: tables for people, plain lines when not a terminal, JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+
+def console() -> Console:
+    """Standard output; not a terminal, it is wide enough that tables are not cut."""
+    if sys.stdout.isatty():
+        return Console(highlight=False)
+    return Console(highlight=False, width=200, color_system=None)
+
+
+def note(text: str) -> None:
+    """A line on standard error, so that standard output stays clean."""
+    sys.stderr.write(text + "\n")
+
+
+def say(text: str = "") -> None:
+    """A line on standard output, as it is."""
+    sys.stdout.write(text + "\n")
+
+
+def say_json(value: Any) -> None:
+    """One JSON value on one line."""
+    say(json.dumps(value, ensure_ascii=False))
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], numeric_from: int = 1) -> None:
+    """A table; columns from `numeric_from` on are right-aligned."""
+    made = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD if sys.stdout.isatty() else None)
+    for number, column in enumerate(columns):
+        made.add_column(column, justify="right" if number >= numeric_from else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*row)
+    console().print(made)

@@ -1,0 +1,1 @@
+"""The page: one person plays a case in the browser."""
