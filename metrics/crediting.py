@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -87,15 +87,6 @@ class Crediting:
         """Whether any of some concepts is the asked one, or a broader or narrower one that credit could come from."""
         return any(self.credit(asked, other, "affirmed") > 0 for other in wanted)
 
-    def best(self, asked: str, answer: Answer, wanted: Sequence[Relevant]) -> tuple[float, Relevant | None]:
-        """The largest credit over a relevance set and the feature it is for; of equal ones the heaviest."""
-        value, feature = 0.0, None
-        for item in wanted:
-            credit = self.credit(asked, item.concept, answer)
-            if credit > value:
-                value, feature = credit, item
-        return value, feature
-
     def _ancestors(self, concept: str) -> Mapping[str, int]:
         found = self._above.get(concept)
         if found is None:
@@ -142,15 +133,16 @@ def cover(asked: Iterable[tuple[str, Answer]], relevant: tuple[Relevant, ...], c
     covered: dict[str, tuple[float, str | None]] = {item.concept: (0.0, None) for item in relevant}
     answered = set()
     for concept, answer in asked:
-        best = crediting.best(concept, answer, relevant)
-        if concept not in matched or best[0] > matched[concept][0]:
-            matched[concept] = best
+        best, feature = matched.get(concept, (0.0, None))
+        for item in relevant:
+            credit = crediting.credit(concept, item.concept, answer)
+            if credit > best:
+                best, feature = credit, item
+            if credit > covered[item.concept][0]:
+                covered[item.concept] = (credit, concept)
+        matched[concept] = (best, feature)
         if answer != "unanswered":
             answered.add(concept)
-            for item in relevant:
-                credit = crediting.credit(concept, item.concept, answer)
-                if credit > covered[item.concept][0]:
-                    covered[item.concept] = (credit, concept)
     return Coverage(relevant, matched, frozenset(answered), covered)
 
 

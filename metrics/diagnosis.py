@@ -120,7 +120,8 @@ def resolve_answer(item: RankedDiagnosis, known: Mapping[str, str], icd: Icd) ->
         source, found = "name", by_name
         if by_code is not None:
             flags.append("code_unreadable")
-    codes = _one_diagnosis(found, icd)
+    of_ours = by_name.method == "synonym" and set(by_name.codes) == set(found.codes)
+    codes = found.codes if of_ours else _one_diagnosis(found, icd)
     if codes != found.codes:
         flags.append("several_codes")
     if found.manifestation_only:
@@ -182,9 +183,13 @@ def is_true(answer: Answered, truth: Sequence[str], icd: Icd) -> bool:
     return bool(answer.codes) and icd.is_same_or_descendant(answer.codes, truth)
 
 
-def _told(outcome: Outcome) -> dict[str, JsonValue]:
+def _told(outcome: Outcome, whole: bool = False) -> dict[str, JsonValue]:
+    """Truth and first answer; `whole` adds how the answer became a code."""
     first = outcome.first
-    return {"truth": list(outcome.truth), "answer": first.json() if first else None, "exhausted": first is None}
+    answer: JsonValue = None
+    if first is not None:
+        answer = first.json() if whole else {"name": first.name, "codes": list(first.codes), "flags": list(first.flags)}
+    return {"truth": list(outcome.truth), "answer": answer, "exhausted": first is None}
 
 
 def _accuracy_scores(outcome: Outcome, icd: Icd, stamp: Stamp) -> dict[str, Score]:
@@ -192,7 +197,7 @@ def _accuracy_scores(outcome: Outcome, icd: Icd, stamp: Stamp) -> dict[str, Scor
     relation = icd.compare(first.codes, outcome.truth).relation if first else None
     scores = {
         "acc_exact": stamp.score(relation == "exact", told),
-        "acc_truth": stamp.score(first is not None and is_true(first, outcome.truth, icd), told),
+        "acc_truth": stamp.score(first is not None and is_true(first, outcome.truth, icd), _told(outcome, whole=True)),
         "relation": stamp.null(EXHAUSTED, told) if relation is None else stamp.score(relation, told),
         "unresolved": stamp.null(EXHAUSTED, told) if first is None else stamp.score(not first.codes, told),
     }
@@ -205,7 +210,7 @@ def _rank_scores(outcome: Outcome, icd: Icd, stamp: Stamp) -> dict[str, Score]:
     hits = [rank for rank, answer in enumerate(outcome.answers, start=1) if is_true(answer, outcome.truth, icd)]
     told: dict[str, JsonValue] = {
         "rank": hits[0] if hits else None,
-        "answers": [answer.json() for answer in outcome.answers],
+        "answers": [{"name": answer.name, "codes": list(answer.codes), "prob": answer.prob} for answer in outcome.answers],
         "truth": list(outcome.truth),
         "exhausted": not outcome.answers,
     }

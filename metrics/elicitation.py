@@ -67,9 +67,7 @@ def basis(interview: Interview, case: PatientVector, knowledge: Knowledge, stamp
     return Basis(interview, case, knowledge, stamp, Crediting(knowledge.vocabulary, stamp.params), profile, relevant)
 
 
-def elicitation_scores(
-    here: Basis, predicted: DiseaseProfile | None = None, candidates: Sequence[DiseaseProfile] = ()
-) -> dict[str, Score]:
+def elicitation_scores(here: Basis, predicted: DiseaseProfile | None = None, candidates: Sequence[DiseaseProfile] = ()) -> dict[str, Score]:
     """All scores of the history.
 
     Args:
@@ -165,13 +163,19 @@ def _ses_scores(here: Basis) -> dict[str, Score]:
         "covered": feature_list(coverage, here.concepts, missed=False),
         "missed": feature_list(coverage, here.concepts, missed=True),
     }
+    counts: dict[str, JsonValue] = {
+        "features": len(here.relevant),
+        "covered": sum(value > 0 for value, _ in coverage.covered.values()),
+        "asked": len(coverage.matched),
+        "answered": len(coverage.answered),
+    }
     numbers: dict[str, JsonValue] = {"precision": precision, "recall": recall, "no_questions": not coverage.matched}
     whole = {**numbers, "without_missing_frequency": _without_missing(here), **features, "irrelevant": questions["irrelevant"]}
     return {
         "precision": stamp.score(coverage.precision(), questions, SET_PARAMS),
-        "precision_answered": stamp.score(coverage.precision(True), questions, SET_PARAMS),
+        "precision_answered": stamp.score(coverage.precision(True), counts, SET_PARAMS),
         "recall": stamp.score(recall, features, SET_PARAMS),
-        "recall_unweighted": stamp.score(coverage.recall(weighted=False), features, SET_PARAMS),
+        "recall_unweighted": stamp.score(coverage.recall(weighted=False), counts, SET_PARAMS),
         "ses": stamp.score(f_beta(precision, recall, params.beta), whole, SES_PARAMS),
         "ses_f05": stamp.score(f_beta(precision, recall, 0.5), numbers, ("precision", *SET_PARAMS)),
         "ses_f2": stamp.score(f_beta(precision, recall, 2.0), numbers, ("precision", *SET_PARAMS)),

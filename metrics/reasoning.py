@@ -73,13 +73,15 @@ def closure_scores(here: Basis, trace: DialogueTrace) -> dict[str, Score]:
         "core_coverage": share,
         "commit_turn": interview.commit_number,
         "forced_by_budget": trace.forced_commit,
+    }
+    features: dict[str, JsonValue] = {
         "known": feature_list(coverage, here.concepts, missed=False),
         "missed": feature_list(coverage, here.concepts, missed=True),
     }
     deficit = max(0.0, params.theta - share) / params.theta
-    scores["core_coverage"] = stamp.score(share, told, CORE_PARAMS)
+    scores["core_coverage"] = stamp.score(share, {**told, **features}, CORE_PARAMS)
     scores["closure_deficit"] = stamp.score(deficit, told, ("theta", *CORE_PARAMS))
-    scores["premature_closure"] = _premature(here, share, params.theta, trace, told)
+    scores["premature_closure"] = _premature(here, share, params.theta, trace, {**told, **features})
     for theta in others:
         scores[f"premature_closure_{theta:g}"] = _premature(here, share, theta, trace, told)
     return scores

@@ -18,8 +18,6 @@ from ontology.vocabulary import Match, Vocabulary
 PRESENCE_KEEPS: frozenset[str] = frozenset({"radiation", "location", "duration", "onset", "aggravating", "relieving"})
 """Attributes that a question for presence may still ask: "Do you have pain that spreads?"; "sharp pain" asks for pain."""
 
-NEGATIONS = ("no ", "not ", "denies ", "deny ", "without ", "never ")
-
 
 @dataclass
 class Annotation:
@@ -92,13 +90,18 @@ def annotate_examiner(text: str, vocabulary: Vocabulary, turn: int = 0, focus: s
         for what is asserted, advise, empathy, meta. A question in which nothing was recognised is an ask act without mentions.
     """
     builder = _Builder(text, turn)
+    plain = _plain(text)
     for start, end in sentences(text):
-        focus = _sentence(builder, vocabulary, start, end, focus)
+        focus = _sentence(builder, vocabulary, plain[start:end], start, focus)
     return builder.out
 
 
-def _sentence(builder: _Builder, vocabulary: Vocabulary, start: int, end: int, focus: str | None) -> str | None:
-    text = builder.text[start:end]
+def _plain(text: str) -> str:
+    """The text with straight apostrophes, which the patterns know; no code point moves."""
+    return text.replace("’", "'")
+
+
+def _sentence(builder: _Builder, vocabulary: Vocabulary, text: str, start: int, focus: str | None) -> str | None:
     matches = [_shift(match, start) for match in vocabulary.find(text)]
     if cues.HYPOTHETICAL.search(text) and not text.rstrip().endswith("?"):
         builder.act("advise", safety_net="yes")
@@ -122,6 +125,7 @@ def _sentence(builder: _Builder, vocabulary: Vocabulary, start: int, end: int, f
             for m in matches
         ]
         builder.act("state", ids)
+        return matches[-1].concept
     elif cues.ORDER.search(text) and not _pleasantry(text):
         builder.act("order_test", unrecognised="yes")
     else:
@@ -132,15 +136,19 @@ def _sentence(builder: _Builder, vocabulary: Vocabulary, start: int, end: int, f
 def _question(builder: _Builder, vocabulary: Vocabulary, matches: list[Match], text: str, start: int, focus: str | None) -> str | None:
     family = cues.NOT_PATIENT.search(text) is not None
     historical = cues.HISTORICAL.search(text) is not None
-    attribute, span = _attribute(text, [(m.start - start, m.end - start) for m in matches])
+    open_ended = cues.OPEN_QUESTION.search(text) is not None
+    matches, masked = _without_descriptions(matches, text, start)
+    front = _foreground(matches, text, start)
+    asked = _distinct(front or ([] if open_ended else matches), vocabulary)
+    attribute, span = _attribute(text, masked, bool(matches))
     topic = _pleasantry(text)
-    if not matches:
+    if not asked:
         if topic is not None:
             builder.act("meta", topic=topic)
             return focus
-        if cues.OPEN_QUESTION.search(text):
+        if open_ended:
             builder.act("ask", open_ended=True)
-            return focus
+            return matches[-1].concept if matches else focus
         if attribute is not None and span is not None and focus is not None:
             mention = builder.mention(start + span[0], start + span[1], focus, "asked", attribute)
             builder.act("ask", [mention])
@@ -148,7 +156,7 @@ def _question(builder: _Builder, vocabulary: Vocabulary, matches: list[Match], t
         builder.act("ask", unrecognised="yes")
         return focus
     ids = []
-    for match in _distinct(_foreground(matches, text, start), vocabulary):
+    for match in asked:
         concept = vocabulary.family_concept(match.concept) if family else match.concept
         ids.append(
             builder.mention(
@@ -162,14 +170,18 @@ def _question(builder: _Builder, vocabulary: Vocabulary, matches: list[Match], t
                 historical=historical,
             )
         )
-    builder.act("ask", ids, open_ended=cues.OPEN_QUESTION.search(text) is not None)
+    builder.act("ask", ids, open_ended=open_ended)
     return matches[-1].concept
 
 
 def _foreground(matches: list[Match], text: str, start: int) -> list[Match]:
     """Findings that are asked for, without those that only set the scene: "any mucus with the cough?"."""
-    front = [m for m in matches if not cues.ALONGSIDE.search(text[: m.start - start])]
-    return front or matches
+    found = []
+    for match in matches:
+        at = match.start - start
+        if not cues.ALONGSIDE.search(text[max(0, at - cues.REACH) : at]):
+            found.append(match)
+    return found
 
 
 def _distinct(matches: list[Match], vocabulary: Vocabulary) -> list[Match]:
@@ -182,15 +194,28 @@ def _distinct(matches: list[Match], vocabulary: Vocabulary) -> list[Match]:
     return list(kept.values())
 
 
-def _attribute(text: str, concept_spans: list[tuple[int, int]]) -> tuple[Attribute | None, tuple[int, int] | None]:
+def _without_descriptions(matches: list[Match], text: str, start: int) -> tuple[list[Match], str]:
+    """Findings without words that only describe the one before ("is the rash painful?"), and the text with their words masked.
+
+    Each finding's words become one word of x, so that "makes the headache worse" still reads as "makes the … worse".
+    """
+    kept: list[Match] = []
+    masked = text
+    for match in matches:
+        begin, end = match.start - start, match.end - start
+        before = masked[max(0, begin - cues.REACH) : begin]
+        if not (cues.SAID_OF_CONCEPT.search(before) and cues.DESCRIPTION.fullmatch(text[begin:end])):
+            kept.append(match)
+            masked = masked[:begin] + "x" * (end - begin) + masked[end:]
+    return kept, masked
+
+
+def _attribute(text: str, masked: str, has_concept: bool) -> tuple[Attribute | None, tuple[int, int] | None]:
     """The detail a question asks for, and where it says so. Words inside a concept's span do not count."""
-    masked = list(text)
-    for start, end in concept_spans:
-        masked[start:end] = " " * (end - start)
-    rest = "".join(masked)
-    for_presence = bool(concept_spans) and cues.PRESENCE_START.search(text) is not None
+    for_presence = has_concept and cues.PRESENCE_START.search(text) is not None
     for attribute, pattern in cues.ATTRIBUTE_CUES:
-        found = pattern.search(rest)
+        # "Where did you travel?" names the concept and the detail in the same words.
+        found = pattern.search(text if attribute == "destination" else masked)
         if found and found.group().strip() and not (for_presence and attribute not in PRESENCE_KEEPS):
             begin, finish = found.span()
             while begin < finish and text[begin].isspace():
@@ -207,8 +232,10 @@ def _pleasantry(text: str) -> str | None:
 
 
 def _negated(text: str, at: int) -> bool:
-    before = text[max(0, at - 30) : at].lower()
-    return any(word in before for word in NEGATIONS)
+    """Whether a finding that begins at `at` is said not to be so: a negation stands before it in its clause."""
+    before = text[:at]
+    clause = max((match.end() for match in cues.CLAUSE.finditer(before)), default=0)
+    return cues.NEGATION.search(before, clause) is not None
 
 
 def _shift(match: Match, by: int) -> Match:
@@ -222,6 +249,7 @@ def read_answer(text: str) -> Answer:
     """
     if not text.strip():
         return "unanswered"
+    text = _plain(text)
     first = text.split(".")[0]
     if cues.NO_IDEA.search(first):
         return "unsure"
@@ -238,10 +266,11 @@ def read_answer(text: str) -> Answer:
 
 def findings(text: str, vocabulary: Vocabulary) -> list[tuple[str, bool]]:
     """(concept, present) for what a patient tells unasked, in order; the opening complaint, say."""
+    text = _plain(text)
     found: dict[str, bool] = {}
     for start, end in sentences(text):
         sentence = text[start:end]
-        denied = cues.NO.search(sentence) is not None or cues.DENY.search(sentence) is not None
+        denial = cues.PLAIN_NO.search(sentence) is not None
         for match in vocabulary.find(sentence):
-            found.setdefault(match.concept, not denied)
+            found.setdefault(match.concept, not denial and not _negated(sentence, match.start))
     return list(found.items())

@@ -21,7 +21,8 @@ QUESTION_START = re.compile(
 OPEN_QUESTION = re.compile(
     r"\b(?:anything else|any other (?:symptoms?|problems?|complaints?|concerns?|issues?)|(?:other|additional|associated|"
     r"accompanying) symptoms|what(?:'s| is| has been| else is) (?:been )?(?:wrong|bothering|troubling|going on|the matter|happening)|"
-    r"what (?:brings|brought) you|how can i help|what can i (?:do|help)|tell me (?:more|a (?:bit|little) more|about (?:your symptoms?|it|"
+    r"what (?:brings|brought) you|how can i help|what can i (?:do|help)|tell me (?:more|a (?:bit|little) more|"
+    r"about (?:your symptoms?|it|"
     r"what|how|yourself|the problem))|what seems to be|why (?:have you come|are you here)|"
     r"(?:describe|explain|go through|walk me through) (?:your |the |what )?(?:symptoms?|problem|happened|is going on)|"
     r"what (?:symptoms|else)|what happened|anything (?:more|further))\b",
@@ -29,18 +30,26 @@ OPEN_QUESTION = re.compile(
 )
 ORDER = re.compile(
     r"\b(?:order|check|measure|perform|obtain|arrange|request|send (?:off|for)|run|do (?:a|an|some)|get (?:a|an|some|your|the)|"
-    r"let(?:'s| us|’s)|i(?:'d|’d| would) like (?:to (?:get|order|do|check|see|take|have|run|examine|perform|measure)|an?\b)|"
-    r"take (?:your|a|an|some)|examine|examination of|listen to|look at|palpate|auscultate|percuss|what (?:is|are|was|were)|show me|results? of|"
+    r"let(?:'s| us)|i(?:'d| would) like (?:to (?:get|order|do|check|see|take|have|run|examine|perform|measure)|an?\b)|"
+    r"take (?:your|a|an|some)|examine|examination of|listen to|look at|palpate|auscultate|percuss|what (?:is|are|was|"
+    r"were)|show me|results? of|"
     r"can (?:i|we) (?:get|see|have|do|check|take|examine))\b",
     _ANY_CASE,
 )
 ORDER_START = re.compile(
-    r"^\W*(?:please|let me|let's|let us|i(?:'d|’d| would) like|i want|send|request|order|can (?:we|i)|could (?:we|i))\b", _ANY_CASE
+    r"^\W*(?:please|let me|let's|let us|i(?:'d| would) like|i want|send|request|order|can (?:we|i)|could (?:we|i))\b", _ANY_CASE
 )
-ALONGSIDE = re.compile(r"\b(?:with|after|when|while|during|because of|following)(?: (?:the|your|a|an|any|you|this))?\s*$", _ANY_CASE)
+ALONGSIDE = re.compile(
+    r"\b(?:with|after|while|during|because of|following|besides|alongside|(?:apart|aside) from|other than|in addition to|"
+    r"accompan(?:y|ying|ies)|when(?: you(?:'ve| have| get| had| got)?(?: got)?)?)(?: (?:the|your|a|an|any|you|this|"
+    r"these|that|those))?\s*$",
+    _ANY_CASE,
+)
 """What stands before a finding that is only the setting of another: "mucus with the cough"."""
+REACH = 40
+"""Characters before a finding in which ALONGSIDE and SAID_OF_CONCEPT are looked for."""
 ADVICE = re.compile(
-    r"\b(?:i(?:'d|’d| would)? (?:recommend|suggest|advise)|you (?:should|need to|must|ought to)|i(?:'ll|’ll| will| am going to|'m going to) "
+    r"\b(?:i(?:'d| would)? (?:recommend|suggest|advise)|you (?:should|need to|must|ought to)|i(?:'ll| will| am going to|'m going to) "
     r"(?:prescribe|give|start|refer|admit|send)|make sure (?:you|to)|please (?:take|avoid|go|come|see|call|return)|"
     r"avoid|it(?:'s| is) important (?:to|that))\b",
     _ANY_CASE,
@@ -72,49 +81,80 @@ NOT_PATIENT = re.compile(
     _ANY_CASE,
 )
 HISTORICAL = re.compile(
-    r"\b(?:ever|in the past|previously|before|history of|past history|diagnosed with|as a child|used to|years? ago|last year)\b", _ANY_CASE
+    r"\b(?:ever|in the past|previously|before|history of|past history|diagnosed with|as a child|used to|years? ago|"
+    r"last year)\b",
+    _ANY_CASE,
+)
+
+SAID_OF_CONCEPT = re.compile(
+    r"\b(?:is|are|was|were|does|do|did) (?:the|your|this|that|these|those) x+ (?:(?:at all|very|also) )?$", _ANY_CASE
+)
+"""What stands before a word that describes a concept (x: its words): "is the … painful"."""
+DESCRIPTION = re.compile(
+    r"painful|sore|tender|hurt(?:s|ing)?|itch(?:y|es|ing)?|swollen|raised|puffy|peeling|flaky|scaly|burning", _ANY_CASE
 )
 
 ATTRIBUTE_CUES: tuple[tuple[Attribute, re.Pattern[str]], ...] = tuple(
     (cast(Attribute, name), re.compile(pattern, _ANY_CASE))
     for name, pattern in (
+        ("destination", r"\b(?:which countr(?:y|ies)|what countr(?:y|ies)|where (?:did you|have you) (?:travel\w*|go|been))\b"),
         (
             "radiation",
-            r"\b(?:radiat\w*|spread\w*|travel (?:anywhere|to)|go(?:es)? (?:anywhere|elsewhere|into)|move(?:s)? (?:anywhere|to|around)|shoot\w*)\b",
+            r"\b(?:radiat\w*|spread\w*|travel (?:anywhere|to)|go(?:es)? (?:anywhere|elsewhere|into)|"
+            r"move(?:s)? (?:anywhere|to|around)|shoot\w*)\b",
         ),
         (
             "localisation",
-            r"\b(?:point to|pin ?point|one (?:finger|spot)|exactly where|precise(?:ly)?|well locali[sz]ed|how locali[sz]ed|diffuse|vague(?:ly)?)\b",
+            r"\b(?:point to|pin ?point|one (?:finger|spot)|exactly where|precise(?:ly)?|well locali[sz]ed|"
+            r"how locali[sz]ed|diffuse|vague(?:ly)?)\b",
+        ),
+        (
+            "location",
+            r"\b(?:where(?:abouts)?(?! you)(?: exactly)? (?:is|are|does|do|did|in|on|was|were|has|have|would)\b|"
+            r"where (?:the|your|it)\b|where exactly|whereabouts|location|which (?:part|side|area)|what (?:part|side|"
+            r"area)|left or right)\b",
         ),
         (
             "onset",
-            r"\b(?:when (?:did|was|were)\b.*\b(?:start|begin|beg[au]n|come on|appear|notice|first)\w*|how (?:did|does|fast|quickly|suddenly)\b.*\b(?:start|begin|come on|appear|develop)\w*|(?:come|came|coming|start\w*|began|begin|appear\w*) (?:on )?(?:very |quite |so )?(?:sudden|gradual)\w*|sudden(?:ly)? or|gradual(?:ly)? or|was (?:it|this|the \w+|your \w+) (?:very |quite )?(?:sudden|gradual)|onset|since when|what were you doing when|first (?:start|notice|appear)\w*)\b",
+            r"\b(?:when (?:did|was|were)\b.{0,80}\b(?:start|begin|beg[au]n|come on|appear|notice|first)\w*|how (?:did|"
+            r"does|fast|quickly|suddenly)\b.{0,80}\b(?:start|begin|come on|appear|develop)\w*|(?:come|came|coming|"
+            r"start\w*|began|begin|appear\w*) (?:on )?(?:very |quite |so )?(?:sudden|gradual)\w*|sudden(?:ly)? or|"
+            r"gradual(?:ly)? or|was (?:it|this|the \w+|your \w+) (?:very |quite )?(?:sudden|gradual)|onset|since when|"
+            r"what were you doing when|start(?:ed)? (?:off|when|after|before)|first (?:start|notice|appear)\w*)\b",
         ),
         (
             "duration",
-            r"\b(?:how long|for how many (?:hours|days|weeks|months|years)|how many (?:hours|days|weeks|months|years)|duration|last(?:s|ed)? (?:for|how))\b",
+            r"\b(?:how long|for how many (?:hours|days|weeks|months|years)|how many (?:hours|days|weeks|months|years)|"
+            r"duration|last(?:s|ed)? (?:for|how))\b",
         ),
         (
             "severity",
-            r"\b(?:how (?:bad|severe|strong|intense|serious|much (?:does it|pain))|(?:scale|out) of (?:1|0|one|zero|10|ten)|from (?:1|0|one|zero) to (?:10|ten)|out of (?:10|ten)|rate|severity|intensity|worst)\b",
-        ),
-        (
-            "progression",
-            r"\b(?:getting (?:any )?(?:worse|better)|got(?:ten)? (?:worse|better)|worsen(?:ed|ing) over|(?:better|worse) or (?:better|worse)|chang(?:ed|ing) over|progress\w*|stay(?:ed)? the same|still (?:there|ongoing|have))\b",
+            r"\b(?:how (?:bad|severe|strong|intense|serious|high|much (?:does it|pain))|(?:scale|out) of (?:1|0|one|"
+            r"zero|10|ten)|from (?:1|0|one|zero) to (?:10|ten)|out of (?:10|ten)|rate|severity|intensity|worst)\b",
         ),
         (
             "aggravating",
-            r"\b(?:mak(?:e|es|ing) (?:it|them|the \w+|your \w+|this|that) (?:any |feel )?worse|worsen\w*|aggravat\w*|trigger\w*|brings? (?:it|them|this|that) on|set(?:s)? (?:it|them) off|provok\w*|exacerbat\w*)\b",
+            r"\b(?:mak(?:e|es|ing) (?:it|them|the \w+|your \w+|this|that) (?:any |feel )?(?:better or )?worse|"
+            r"worsen\w*(?! over)|aggravat\w*|trigger\w*|brings? (?:it|them|this|that) on|set(?:s)? (?:it|them) off|"
+            r"provok\w*|exacerbat\w*)\b",
         ),
         (
             "relieving",
-            r"\b(?:mak(?:e|es|ing) (?:it|them|the \w+|your \w+|this|that) (?:any |feel )?better|reliev\w*|alleviat\w*|eas(?:e|es|ed|ing)\b|helps? (?:with )?(?:it|the|your|them)|anything (?:that )?help\w*)",
+            r"\b(?:mak(?:e|es|ing) (?:it|them|the \w+|your \w+|this|that) (?:any |feel )?better|reliev\w*|alleviat\w*|"
+            r"eas(?:e|es|ed|ing)\b|helps? (?:with )?(?:it|the|your|them)|anything (?:that )?help\w*)",
+        ),
+        (
+            "progression",
+            r"\b(?:getting (?:any )?(?:worse|better)|got(?:ten)? (?:worse|better)|worsen(?:ed|ing) over|(?:better|"
+            r"worse) or (?:better|worse)|chang(?:ed|ing) over|progress\w*|resolved?|gone away|go away|"
+            r"stay(?:ed)? the same|still (?:there|ongoing|have))\b",
         ),
         (
             "frequency",
-            r"\b(?:how (?:often|frequent\w*|many times)|constant(?:ly)?|come(?:s)? and go(?:es)?|intermittent\w*|all the time|continuous(?:ly)?|frequency|every day|in episodes)\b",
+            r"\b(?:how (?:often|frequent\w*|many times)|constant(?:ly)?|come(?:s)? and go(?:es)?|intermittent\w*|"
+            r"all the time|continuous(?:ly)?|frequency|every day|in episodes)\b",
         ),
-        ("color", r"\b(?:what colou?r|colou?r of|is it (?:red|pink|dark|pale|yellow))\b"),
+        ("color", r"\b(?:what (?:(?:sort|kind|shade) of )?colou?r|colou?r of|is it (?:red|pink|dark|pale|yellow))\b"),
         ("size", r"\b(?:how (?:big|large|wide)|size|(?:larger|bigger) than|centimet(?:er|re)s?|\bcm\b)\b"),
         ("peeling", r"\b(?:peel\w*|flak(?:y|ing|es?)|scal(?:y|ing))\b"),
         ("itching", r"\b(?:itch(?:y|ing|es)?)\b"),
@@ -122,41 +162,61 @@ ATTRIBUTE_CUES: tuple[tuple[Attribute, re.Pattern[str]], ...] = tuple(
         ("swelling", r"\b(?:swollen|raised|puffy)\b"),
         (
             "character",
-            r"\b(?:what (?:kind|type|sort) of|(?:what|how) (?:does|did|do) \w+(?: \w+)? feel|describe|character(?:i[sz]e|istic\w*)?|nature of|quality|sharp|dull|burning|cramp\w*|throbbing|stabbing|pressure|crushing|tearing)\b",
+            r"\b(?:what (?:kind|type|sort) of|(?:what|how) (?:does|did|do) \w+(?: \w+)? feel|describe|"
+            r"character(?:i[sz]e|istic\w*)?|nature of|quality|sharp|dull|burning|cramp\w*|throbbing|stabbing|pressure|"
+            r"crushing|tearing)\b",
         ),
-        (
-            "location",
-            r"\b(?:where(?:abouts)?(?! you)(?: exactly)? (?:is|are|does|do|did|in|on|was|were|has|have|would)\b|where exactly|location|which (?:part|side|area)|what (?:part|side|area)|left or right)\b",
-        ),
-        ("destination", r"\b(?:which countr(?:y|ies)|what countr(?:y|ies)|where (?:did you|have you) (?:travel\w*|go|been))\b"),
         ("associated", r"\b(?:along with|accompan\w*|associated|at the same time|together with)\b"),
     )
 )
 
-AFFIRM_START = re.compile(
-    r"^\W*(?:yes|yeah|yep|yup|aye|sure|definitely|certainly|absolutely|of course|correct|right|exactly|i do|i have|i did|i am|i'm|i've|he|she|they|"
-    r"it|my|a bit|a little|sometimes|quite|very|oh yes|now you)\b",
-    _ANY_CASE,
-)
 DENY = re.compile(
-    r"^\W*(?:no|nope|nah|not|never|none|neither|nothing)\b|\b(?:haven't|hasn't|hadn't|don't|doesn't|didn't|isn't|aren't|wasn't|weren't|"
+    r"^\W*(?:no|nope|nah|not|never|none|neither|nothing|without|hardly ever)\b|\b(?:haven't|hasn't|hadn't|don't|doesn't|"
+    r"didn't|isn't|aren't|wasn't|weren't|wouldn't say|"
     r"can't say (?:i|that)|cannot say (?:i|that)|never|not|neither|nothing|none|nobody|no one|no)\b",
     _ANY_CASE,
 )
 UNSURE = re.compile(
-    r"\b(?:not (?:really |completely |entirely |quite )?(?:sure|certain)|i (?:really |honestly )?(?:do not|don't|couldn't|could not) (?:really )?(?:know|remember|tell)|"
-    r"can(?:'t|not) (?:really |honestly )?(?:say(?! (?:i|that))|tell|remember)|couldn't (?:really |honestly )?(?:say|tell)|hard to (?:say|tell)|no idea|unsure|difficult to say|"
-    r"wouldn't know|might have|maybe|possibly|haven't really (?:noticed|paid)|wouldn't be able to)\b",
+    r"\b(?:not (?:really |completely |entirely |quite )?(?:sure|certain)|i (?:really |honestly )?(?:do not|don't|"
+    r"couldn't|could not) (?:really )?(?:know|remember|tell)|"
+    r"can(?:'t|not) (?:really |honestly )?(?:say(?! (?:i|that))|tell|remember)|couldn't (?:really |honestly )?(?:say|"
+    r"tell)|hard to (?:say|tell)|no idea|unsure|difficult to say|"
+    r"wouldn't know|might have|maybe|perhaps|possibly|dunno|haven't really (?:noticed|paid)|wouldn't be able to)\b",
     _ANY_CASE,
 )
 NO_IDEA = re.compile(
-    r"^\W*(?:no idea|no clue|not (?:really |entirely |quite |at all )?(?:sure|certain)|not that i (?:know|am aware))\b", _ANY_CASE
+    r"^\W*(?:no idea|no clue|not (?:really |entirely |quite |at all )?(?:sure|certain)|not that i(?: know| am aware|"
+    r"'m aware))\b",
+    _ANY_CASE,
 )
-YES = re.compile(r"^\W*(?:yes|yeah|yep|yup|aye|oh yes|definitely|certainly|absolutely|i do(?! not)|i have(?! not))\b", _ANY_CASE)
+YES = re.compile(
+    r"^\W*(?:yes|yeah|yep|yup|aye|oh yes|(?:definitely|certainly|absolutely)(?! not)|i do(?! not)|i have(?! (?:not|no|"
+    r"never|nothing|none)\b))\b",
+    _ANY_CASE,
+)
 NO = re.compile(r"^\W*(?:no|nope|nah|never|not|none|nothing|neither)\b", _ANY_CASE)
+NEGATION = re.compile(
+    r"\b(?:no(?! idea| doubt| wonder| end)|not(?! sure| certain| only| just| well)|never|none|neither|nor|without|"
+    r"den(?:y|ies|ied)|nobody|"
+    r"(?:haven't|hasn't|hadn't|doesn't|didn't|isn't|aren't|wasn't|weren't|don't)(?! (?:know|remember|feel (?:well|right|"
+    r"good)|sleep|slept)))\b",
+    _ANY_CASE,
+)
+"""Says that the findings after it, up to the end of the clause, are not so."""
+CLAUSE = re.compile(
+    r"[;:—–]|\b(?:but|however|although|though|except|because|since|due to|so|yet)\b|"
+    r"(?:,|\band)\s+(?:also\s+|now\s+|then\s+)?(?:i|i've|i'm|my|it|it's|he|he's|she|she's|they|they've|his|her|their|"
+    r"there|there's|the|you|you've|we)\b",
+    _ANY_CASE,
+)
+"""Where a new clause begins: "no fever, but I cough"."""
+PLAIN_NO = re.compile(r"^\W*(?:no|nope|nah|never|not really|not at all)\s*,", _ANY_CASE)
+"""A "no" that answers, and so denies the whole sentence: "No, my appetite is as it was"."""
 PRESENCE_START = re.compile(
-    r"^\W*(?:(?:and|so|also|but|or|okay|ok|now|well)\b[\s,]*)*(?:do you (?:ever )?(?:have|get|feel|suffer|experience|notice)|have you|had you|are you having|any\b|did you have|"
-    r"is there any|are there any|has (?:he|she|there)|does (?:he|she) have|do you|are you|would you (?:say|call|describe)|does it feel|is (?:there|he|she))\b",
+    r"^\W*(?:(?:and|so|also|but|or|okay|ok|now|well)\b[\s,]*)*(?:do you (?:ever )?(?:have|get|feel|suffer|experience|"
+    r"notice)|have you|had you|are you having|any\b|did you have|"
+    r"is there any|are there any|has (?:he|she|there)|does (?:he|she) have|do you|are you|would you (?:say|call|"
+    r"describe)|does it feel|is (?:there|he|she))\b",
     _ANY_CASE,
 )
 PLEASANTRIES: tuple[tuple[str, re.Pattern[str]], ...] = (

@@ -21,6 +21,8 @@ LAY, NAME, EXACT, OTHER = range(4)
 """Rank of a phrase's origin: our own lexicon wins over HPO's names, those over its synonyms."""
 
 FAMILY_PHRASE = re.compile(r"^family history of (?:an? )?(.+)$")
+OWN_HISTORY = ("", "history of ", "diagnosed with ", "ever had ")
+"""How a person's own past disease is named: a relative's is asked for in the same words."""
 
 HMAX = 2
 """is-a links are followed this far (metrics.md 4.2)."""
@@ -157,9 +159,10 @@ class Vocabulary:
             if row.kind == "family_history":
                 for phrase in row.lay:
                     found = FAMILY_PHRASE.match(phrase)
-                    entry = self.lookup(found.group(1)) if found else None
-                    if entry is not None and entry.concept != row.id:
-                        links.setdefault(entry.concept, row.id)
+                    for start in OWN_HISTORY if found else ():
+                        entry = self.lookup(start + found.group(1)) if found else None
+                        if entry is not None and entry.concept != row.id:
+                            links.setdefault(entry.concept, row.id)
         return links
 
     def _fingerprint(self) -> str:

@@ -51,10 +51,10 @@ def default_ward() -> Ward:
 
 def icd_titles(diagnosis: Diagnosis) -> Iterable[str]:
     """Titles of a diagnosis' codes and of their siblings (metrics.md 0b D5)."""
-    from ontology.icd10 import icd_tree
+    from ontology.icd10 import icd_tree, normalise
 
     tree = icd_tree()
-    for code in diagnosis.icd10:
+    for code in normalise(", ".join(diagnosis.icd10)).codes:
         lineage = tree.lineage(code)
         yield lineage[-1].title
         if len(lineage) > 1:

@@ -251,7 +251,7 @@ def examiner_turn(move: Move, turns: Sequence[Turn], patient: Patient, latency_m
             usage=move.usage,
             notes=notes,
         )
-    if said:
+    if said and not any(note.code == "question_with_answer" for note in notes):
         notes.append(ProtocolNote(code="question_with_answer", detail="the answer counts; the words before it get no reply"))
     answer = parsed.answer
     best = answer.ranked[0]

@@ -22,8 +22,10 @@ MAX_RANKED = 10
 RANKED_KEYS = ("diagnoses", "ranked", "differential", "final_diagnosis", "diagnosis")
 THINKING = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 OPEN_THINKING = re.compile(r"<(think|thinking|thought|reasoning)>.*\Z", re.DOTALL | re.IGNORECASE)
-CLOSE_ONLY_THINKING = re.compile(r"\A.*?</(think|thinking|thought|reasoning)>", re.DOTALL | re.IGNORECASE)
+CLOSE_ONLY_THINKING = re.compile(r"\A.*(?:</(?:think|thinking|thought|reasoning)>|<unused95>)", re.DOTALL | re.IGNORECASE)
 GEMMA_THINKING = re.compile(r"<unused94>.*?(<unused95>|\Z)", re.DOTALL)
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half a character: models and JSON escapes make them, and no file and no endpoint takes them."""
 FENCE = re.compile(r"```[a-zA-Z0-9_-]*[ \t]*\n?|```")
 TRIAGE_WORDS = {
     "immediate": 1,
@@ -77,11 +79,9 @@ def parse_message(text: str) -> ParsedMessage:
         the words without thinking and without the answer block; the first object that is a valid answer, or else what was wrong with
         the first object that tried to be one.
     """
-    visible, thought = strip_thinking(text)
+    visible, thought = strip_thinking(_whole(text))
     problem: str | None = None
     for start, end, raw in _objects(visible):
-        if not any(key in raw for key in RANKED_KEYS):
-            continue
         answer, why = _to_answer(raw)
         said = FENCE.sub("", visible[:start]).strip()
         after = FENCE.sub("", visible[end:]).strip()
@@ -92,6 +92,7 @@ def parse_message(text: str) -> ParsedMessage:
 
 
 def _objects(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """Objects that try to be an answer, each with the span of the outermost object it lies in."""
     decoder = json.JSONDecoder()
     position = text.find("{")
     while position != -1:
@@ -100,9 +101,20 @@ def _objects(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
         except (ValueError, RecursionError):
             position = text.find("{", position + 1)
             continue
-        if isinstance(raw, dict):
-            yield position, end, raw
+        for inner in _trying(raw):
+            yield position, end, inner
         position = text.find("{", end)
+
+
+def _trying(raw: Any) -> Iterator[dict[str, Any]]:
+    """The object itself, or those inside it: models wrap their answer, `{"final_answer": {"diagnoses": …}}`."""
+    waiting = [raw]
+    while waiting:
+        here = waiting.pop(0)
+        if isinstance(here, dict) and any(key in here for key in RANKED_KEYS):
+            yield here
+        elif isinstance(here, dict | list):
+            waiting += here.values() if isinstance(here, dict) else here
 
 
 def _to_answer(raw: dict[str, Any]) -> tuple[FinalAnswer | None, str | None]:
@@ -133,7 +145,7 @@ def _to_answer(raw: dict[str, Any]) -> tuple[FinalAnswer | None, str | None]:
 
 def _to_ranked(item: Any) -> RankedDiagnosis | None:
     if isinstance(item, str):
-        return RankedDiagnosis(name=item.strip()) if item.strip() else None
+        return RankedDiagnosis(name=_whole(item.strip())) if item.strip() else None
     if not isinstance(item, dict):
         raise ValueError("a diagnosis is neither a name nor an object")
     name = _text(item.get("name") or item.get("diagnosis") or item.get("disease"))
@@ -155,9 +167,9 @@ def probability(value: Any) -> float | None:
             value = float(text.rstrip("%").strip())
         except ValueError:
             return None
-    if not isinstance(value, int | float) or not math.isfinite(value):
+    number = _number(value)
+    if number is None:
         return None
-    number = float(value)
     if percent or 1 < number <= 100:
         number /= 100
     return number if 0 <= number <= 1 else None
@@ -166,8 +178,9 @@ def probability(value: Any) -> float | None:
 def _triage(value: Any) -> int | None:
     if isinstance(value, bool) or value is None:
         return None
-    if isinstance(value, int | float) and float(value).is_integer():
-        return int(value) if 1 <= value <= 5 else None
+    number = _number(value)
+    if number is not None:
+        return int(number) if number in (1, 2, 3, 4, 5) else None
     if isinstance(value, str):
         text = value.strip().lower()
         if text in TRIAGE_WORDS:
@@ -177,15 +190,30 @@ def _triage(value: Any) -> int | None:
     return None
 
 
+def _number(value: Any) -> float | None:
+    """A finite number as it is; an integer of hundreds of digits is none."""
+    if not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
 def _strings(value: Any) -> list[str]:
     if value is None:
         return []
     if isinstance(value, str):
-        return [value] if value.strip() else []
+        return [_whole(value)] if value.strip() else []
     if isinstance(value, list):
-        return [item if isinstance(item, str) else json.dumps(item, ensure_ascii=False) for item in value if item]
-    return [json.dumps(value, ensure_ascii=False)]
+        return [_whole(item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)) for item in value if item]
+    return [_whole(json.dumps(value, ensure_ascii=False))]
 
 
 def _text(value: Any) -> str | None:
-    return value.strip() if isinstance(value, str) and value.strip() else None
+    return _whole(value.strip()) if isinstance(value, str) and value.strip() else None
+
+
+def _whole(text: str) -> str:
+    return LONE_SURROGATE.sub("\ufffd", text)

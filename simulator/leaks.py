@@ -56,14 +56,13 @@ class LeakGuard:
         self._terms = terms
         self._kind_of = kind_of
         ordered = sorted(terms, key=len, reverse=True)
-        self._pattern = re.compile(r"(?<![a-z0-9])(?:" + "|".join(map(re.escape, ordered)) + r")(?:s|es)?(?![a-z0-9])") if ordered else None
+        self._pattern = re.compile(r"(?<![a-z0-9])(" + "|".join(map(re.escape, ordered)) + r")(?:s|es)?(?![a-z0-9])") if ordered else None
 
     def hits(self, text: str) -> list[str]:
         """Folded terms of the truth in a text."""
         if self._pattern is None:
             return []
-        found = [match.group() for match in self._pattern.finditer(folded(text))]
-        return [hit if hit in self._terms else hit.removesuffix("s").removesuffix("e") for hit in found]
+        return [match.group(1) for match in self._pattern.finditer(folded(text))]
 
     def licensed(self, concept: str | None) -> bool:
         """Whether an utterance about this concept may name the truth."""

@@ -71,7 +71,7 @@ class Turn(Strict):
     def _consistent(self) -> Self:
         ids = set()
         for mention in self.mentions:
-            if self.text[mention.start : mention.end] != mention.surface:
+            if mention.start > mention.end or self.text[mention.start : mention.end] != mention.surface:
                 raise ValueError(f"turn {self.idx}: mention {mention.mention_id} does not match its span")
             if mention.dialogue_role in ("asked", "stated") and self.role != "examiner":
                 raise ValueError(f"turn {self.idx}: only an examiner asks or states")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 from pathlib import Path
 from random import Random
+from types import FrameType
 
 from ontology.errors import BedsideError
 from simulator.build import default_ward, make_bed
@@ -14,7 +16,7 @@ from simulator.examiners.live import LiveExaminer
 from simulator.final_answer import probability, render
 from simulator.protocols import Abandoned, Move, Situation
 from simulator.trace import Budget, DialogueTrace, FinalAnswer, RankedDiagnosis, Turn
-from simulator.traces_io import read_traces
+from simulator.traces_io import Appender, read_traces, sealed_line
 from ui.cases import neutral_title, pick_case
 from ui.console import note, say
 from ui.wiring import Bookshelf, load_cases
@@ -28,20 +30,35 @@ def play_case(spec: str, wanted: str | None, seed: int, max_turns: int, save: Pa
     cases = load_cases(spec)
     case = pick_case(cases, wanted) if wanted else Random(seed).choice(cases)
     shelf = Bookshelf()
+    kept = _opened(save) if save is not None else None
     say("Simulated patient. Research and education only; not medical advice.")
     say(f"{neutral_title(case)}" + (f" · {case.setting}" if case.setting else ""))
     say(HELP)
     bed = make_bed(case, LiveExaminer(name, _ask), default_ward(), shelf.profiles(case), Budget(max_turns=max_turns), seed)
+    # asyncio's own handler would only cancel, and that waits for the next line to be typed.
+    signal.signal(signal.SIGINT, _interrupt)
     trace = asyncio.run(bed.run(_Printer()))
-    if save is not None:
-        with save.open("a", encoding="utf-8") as handle:
-            handle.write(trace.to_json() + "\n")
+    if kept is not None:
+        kept.append(sealed_line(trace))
+        kept.close()
         note(f"trace appended to {save}")
     if trace.outcome is None:
         say("left without a diagnosis; not scored")
         return 0
     _debrief(trace, case, shelf)
     return 0
+
+
+def _opened(save: Path) -> Appender:
+    """The file for the trace, before a word is said: an encounter must not be lost to a wrong path."""
+    try:
+        return Appender(save)
+    except OSError as error:
+        raise BedsideError(f"cannot be written ({error.strerror})", str(save), "name a file in a folder that exists") from None
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 class _Printer:
@@ -68,7 +85,7 @@ async def _ask(situation: Situation) -> Move:
 
 async def _line(prompt: str) -> str:
     try:
-        return (await asyncio.to_thread(input, prompt)).strip()
+        return input(prompt).strip()  # nothing else runs meanwhile
     except EOFError:
         raise Abandoned("input ended") from None
 

@@ -85,7 +85,7 @@ def run_cases(options: RunOptions, cases: list[PatientVector] | None = None) -> 
     _check_governance(plan)
     folder = RunFolder(options.out)
     result = asyncio.run(_run(plan, folder, options))
-    return _report(result, options)
+    return _report(result, plan.size(), options)
 
 
 def make_plan(options: RunOptions, cases: list[PatientVector]) -> RunPlan:
@@ -201,7 +201,7 @@ class progress_of:  # noqa: N801
             self._bar.stop()
 
 
-def _report(result: BatchResult, options: RunOptions) -> int:
+def _report(result: BatchResult, size: int, options: RunOptions) -> int:
     failures = [f"{f.label} {f.trace_id}: {f.termination}: {f.detail}" for f in result.failures]
     if options.as_json:
         say_json(
@@ -221,7 +221,8 @@ def _report(result: BatchResult, options: RunOptions) -> int:
         for label, count in result.skipped.items():
             note(f"{label}: endpoint down, {count} encounters left out; start again to play them")
         before = f" ({result.done_before} were there already)" if result.done_before else ""
-        say(f"{result.done_before + result.done_now} of {result.planned} encounters in {options.out}{before}")
+        planned = size - result.repeated if result.interrupted else result.planned
+        say(f"{result.done_before + result.done_now} of {planned} encounters in {options.out}{before}")
     if result.interrupted:
         note("interrupted: start the same command again to go on")
         return EXIT_INTERRUPTED

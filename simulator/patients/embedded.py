@@ -13,7 +13,7 @@ from simulator.patients.facts import FactIndex, Finding
 from simulator.patients.record import Record
 from simulator.pools.index import PoolIndex, choose
 from simulator.pools.person import Person, fill
-from simulator.protocols import Reading, Reply
+from simulator.protocols import PatientFailure, Reading, Reply
 from simulator.trace import Player, Turn
 from simulator.utterances import Polarity, Utterance
 
@@ -23,6 +23,8 @@ ROLE_OF_STATUS: dict[str, tuple[DialogueRole, Polarity]] = {
     "unknown": ("unsure", "unsure"),
 }
 OTHER_ACTS: dict[Polarity, str] = {"affirm": "affirm_other", "deny": "deny_other", "unsure": "unsure_other", "volunteer": "affirm_other"}
+UTTERANCE = "utt_id"
+"""Where the act of a remark without a concept keeps its utterance, as a mention does in its own field."""
 META_ACTS = {"greet", "thanks", "goodbye", "name", "age", "sex", "feelings", "consent"}
 
 
@@ -103,11 +105,13 @@ class EmbeddedPatient:
 
     def _answer_one(self, speech: _Speech, mention: Mention) -> None:
         if mention.experiencer != "patient":
-            speech.say_about(mention.cui, "unsure", "unsure", None, mention)
+            # "I'm not sure it is chest pain" would speak of the patient, who was not asked about.
+            speech.say_act("unsure_other", mention, Finding(mention.cui, "unknown", None))
             return
         finding = self._facts.presence(mention.cui)
         if mention.attribute is not None:
-            details = self._facts.details(finding.concept, mention.attribute)
+            # The severity of a pain elsewhere is no answer to how bad a headache is that is not there.
+            details = self._facts.details(finding.concept, mention.attribute, near=finding.status == "present")
             if details:
                 self._answer_detail(speech, mention, details)
                 return
@@ -163,10 +167,12 @@ class _Speech:
         self._turns = turns
         self._rng = rng
         self._used = {m.utt_id for turn in turns for m in turn.mentions if m.utt_id}
+        self._used |= {str(act.payload[UTTERANCE]) for turn in turns for act in turn.acts if UTTERANCE in act.payload}
         self.parts: list[str] = []
         self._mentions: list[Mention] = []
         self._volunteered: list[str] = []
         self._answers: list[str] = []
+        self._remarks: list[tuple[str, str]] = []
         self.answered = 0
         self.truncated = False
         self.not_understood = False
@@ -216,12 +222,13 @@ class _Speech:
         self, utterance: Utterance | None, concept: str | None, role: DialogueRole, fact: Fact | None, asked: Mention | None, **values: str
     ) -> None:
         if utterance is None:
-            raise LookupError(f"no utterance for {concept} {role}")
+            raise PatientFailure(f"the pool has no words for {concept or 'this'} ({role})")
         self._used.add(utterance.utt_id)
         said = fill(utterance.text, self._patient._person, **values)
         start = sum(len(part) + 1 for part in self.parts)
         self.parts.append(said)
         if concept is None:
+            self._remarks.append((utterance.act or "", utterance.utt_id))
             return
         mention_id = f"t{self._turn_idx}m{len(self._mentions)}"
         polarity = {"affirmed": "present", "volunteered": "present", "denied": "absent"}.get(role, "unknown")
@@ -236,6 +243,7 @@ class _Speech:
                     "matcher": "pool",
                     "attribute": asked.attribute if asked is not None else None,
                     "polarity": polarity,
+                    "experiencer": asked.experiencer if asked is not None else "patient",
                     "dialogue_role": role,
                     "links_to": asked.mention_id if asked is not None else None,
                     "fact_id": fact.fact_id if fact is not None else None,
@@ -251,8 +259,8 @@ class _Speech:
         for kind, ids in (("answer", self._answers), ("volunteer", self._volunteered)):
             if ids:
                 acts.append(Act.model_validate({"act_id": f"t{self._turn_idx}a{len(acts)}", "type": kind, "mentions": ids}))
-        if not acts:
-            acts.append(Act(act_id=f"t{self._turn_idx}a0", type="meta"))
+        for topic, utt_id in self._remarks:
+            acts.append(Act(act_id=f"t{self._turn_idx}a{len(acts)}", type="meta", payload={"topic": topic, UTTERANCE: utt_id}))
         return Reply(" ".join(self.parts), tuple(acts), tuple(self._mentions), self.truncated)
 
 

@@ -79,10 +79,10 @@ class FactIndex:
             return Finding(concept, "absent", None)
         return Finding(concept, "unknown", None)
 
-    def details(self, concept: str, attribute: Attribute) -> list[Fact]:
-        """Facts that give this detail of a concept or of one that is broader or narrower."""
+    def details(self, concept: str, attribute: Attribute, near: bool = True) -> list[Fact]:
+        """Facts that give this detail of a concept or, with `near`, of one that is broader or narrower."""
         for wanted in (attribute, *STAND_INS.get(attribute, ())):
-            found = self._details_of(concept, wanted)
+            found = self._details_of(concept, wanted) if near else self._details.get((concept, wanted), [])
             if found:
                 return found
         return []
@@ -102,4 +102,5 @@ class FactIndex:
         return generic[0] if generic else concept
 
     def _generic_details(self) -> Iterable[str]:
-        return {concept for concept, _ in self._details if self._vocabulary.generic(concept)}
+        # In the order of the facts: a set's order differs from process to process.
+        return dict.fromkeys(concept for concept, _ in self._details if self._vocabulary.generic(concept))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from simulator.case import Sex
@@ -13,6 +14,7 @@ _PRONOUNS = {
 }
 _THEY = {"he": "they", "him": "them", "his": "their", "has": "have", "is": "are", "does": "do", "was": "were"}
 _SEX_WORDS = {"F": ("woman", "girl"), "M": ("man", "boy")}
+_THEY_VERB = re.compile(r"\b([Tt]hey) (?!(?:always|sometimes|perhaps|as|this)\b)([a-z]+)(?<!s)s\b")
 ADULT_AGE = 18
 
 
@@ -40,7 +42,7 @@ def age_in_words(age: int) -> str:
 
 
 def fill(text: str, person: Person, **values: str) -> str:
-    """The text with every slot filled; an apostrophe-s after a plural pronoun is mended ("they's" → "they've").
+    """The text with every slot filled; verbs after a plural pronoun are mended ("they's had" → "they've had", "they says" → "they say").
 
     Raises:
         KeyError: a slot without a value.
@@ -50,4 +52,5 @@ def fill(text: str, person: Person, **values: str) -> str:
     if slots["he"] == "they":
         for wrong, right in (("hey's had", "hey've had"), ("hey's been", "hey've been"), ("hey's got", "hey've got"), ("hey's", "hey're")):
             filled = filled.replace(wrong, right)
+        filled = _THEY_VERB.sub(r"\1 \2", filled)
     return filled[:1].upper() + filled[1:]

@@ -12,6 +12,7 @@ import io
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -43,10 +44,12 @@ from simulator.pools.person import Person, fill
 from simulator.sources.ddxplus_tables import ConditionRow, DdxplusTables, value_of
 
 COLUMNS = ("AGE", "DIFFERENTIAL_DIAGNOSIS", "SEX", "PATHOLOGY", "EVIDENCES", "INITIAL_EVIDENCE")
+ENCODING = "utf-8-sig"
+"""UTF-8, with or without the mark that spreadsheets put in front."""
 LICENSE = "CC BY 4.0"
 PIPELINE_VERSION = "1"
 ICD_RELEASE = "ICD-10-CM 2026-04"
-SPLIT = re.compile(r"(train|validate|test)", re.IGNORECASE)
+SPLIT = re.compile(r"(?<![a-z])(train|validate|test)(?![a-z])", re.IGNORECASE)
 ADDITIVE = re.compile(r"\b(?:also|too|as well|and|another|besides|on top|other thing)\b", re.IGNORECASE)
 LEADING_YES = re.compile(r"^(?:yes|yeah|yep|oh yes)\b[\s,.:;–-]*", re.IGNORECASE)
 
@@ -87,7 +90,7 @@ def _read_json(path: Path) -> dict[str, Any]:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BedsideError("file missing", str(path), "download the English DDXPlus release (figshare 22687585)") from None
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise BedsideError(f"cannot be read as JSON ({error})", str(path)) from None
     if not isinstance(raw, dict) or not all(isinstance(value, dict) for value in raw.values()):
         raise BedsideError("must be a JSON object of objects", str(path))
@@ -121,13 +124,15 @@ def _opened(path: Path) -> Iterator[TextIO]:
                 inner = [name for name in archive.namelist() if not name.endswith("/") and "__MACOSX" not in name]
                 if len(inner) != 1:
                     raise BedsideError(f"holds {len(inner)} files, expected one", str(path))
-                with archive.open(inner[0]) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as text:
+                with archive.open(inner[0]) as raw, io.TextIOWrapper(raw, encoding=ENCODING, newline="") as text:
                     yield text
         else:
-            with path.open(encoding="utf-8", newline="") as text:
+            with path.open(encoding=ENCODING, newline="") as text:
                 yield text
     except zipfile.BadZipFile:
         raise BedsideError("not a zip file", str(path), "download it again") from None
+    except (zlib.error, EOFError):
+        raise BedsideError("a damaged zip file", str(path), "download it again") from None
     except UnicodeDecodeError as error:
         raise BedsideError(f"not UTF-8 text ({error.reason} at byte {error.start})", str(path)) from None
     except OSError as error:
@@ -142,14 +147,14 @@ def read_patients(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """
     with _opened(path) as handle:
         reader = csv.DictReader(handle)
-        missing = [column for column in COLUMNS if column not in (reader.fieldnames or [])]
-        if missing:
-            raise BedsideError(
-                f"column {', '.join(missing)} missing (found: {', '.join(reader.fieldnames or ['nothing'])})",
-                str(path),
-                "is this a DDXPlus patient file?",
-            )
         try:
+            missing = [column for column in COLUMNS if column not in (reader.fieldnames or [])]
+            if missing:
+                raise BedsideError(
+                    f"column {', '.join(missing)} missing (found: {', '.join(reader.fieldnames or ['nothing'])})",
+                    str(path),
+                    "is this a DDXPlus patient file?",
+                )
             for row in reader:
                 yield reader.line_num, row
         except csv.Error as error:
@@ -180,9 +185,9 @@ class DdxplusImporter:
         self._version = version
 
     def cases(self, path: Path, report: ImportReport, limit: int | None = None) -> Iterator[PatientVector]:
-        """Cases of a patient file; broken rows go into the report, with file, line and reason."""
-        for line, row in read_patients(path):
-            if limit is not None and report.read >= limit:
+        """Cases of a patient file, of its first `limit` rows; broken rows go into the report, with file, line and reason."""
+        for number, (line, row) in enumerate(read_patients(path)):
+            if limit is not None and number >= limit:
                 return
             report.read += 1
             try:
@@ -239,7 +244,7 @@ class DdxplusImporter:
     # -- parts of a row -----------------------------------------------------------------------------------------------
 
     def _age(self, text: str) -> int:
-        if not text.strip().isdigit() or int(text) > 120:
+        if not re.fullmatch(r"\s*[0-9]{1,3}\s*", text) or int(text) > 120:
             raise RowProblem(f"AGE {text!r} is not an age")
         return int(text)
 
@@ -398,5 +403,5 @@ def _codes(raw: str, name: str) -> tuple[str, ...]:
 def _literal(text: str, column: str) -> Any:
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         raise RowProblem(f"{column} is not a Python literal") from None

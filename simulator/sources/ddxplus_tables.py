@@ -11,6 +11,7 @@ from ontology.errors import BedsideError
 from ontology.resources import bundled_files, bundled_rows
 from simulator.case import ValueClass
 
+SCALE = tuple(str(number) for number in range(11))
 LOW, MID = 3, 6
 """Upper ends of "low" and "mid" on the release's 0–10 scales."""
 
@@ -113,7 +114,7 @@ def _conditions() -> dict[str, ConditionRow]:
 def value_of(detail: DetailRow, token_value: str, values: dict[str, ValueRow]) -> tuple[str, ValueClass] | None:
     """(phrase, value class) of a value token, None if the value is unknown."""
     if detail.scale == "0-10":
-        if not token_value.isdigit() or int(token_value) > 10:
+        if token_value not in SCALE:
             return None
         number = int(token_value)
         grade: ValueClass = "none" if number == 0 else "low" if number <= LOW else "mid" if number <= MID else "high"

@@ -98,7 +98,9 @@ class Dialogue:
     def commit(self, *ranked: tuple[Any, ...] | RankedDiagnosis, **more: Any) -> DialogueTrace:
         """End with an answer: (name, code[, probability]), most likely first."""
         items = [
-            item if isinstance(item, RankedDiagnosis) else RankedDiagnosis(name=item[0], icd10=item[1], prob=item[2] if len(item) > 2 else None)
+            item
+            if isinstance(item, RankedDiagnosis)
+            else RankedDiagnosis(name=item[0], icd10=item[1], prob=item[2] if len(item) > 2 else None)
             for item in ranked
         ]
         self._turn("examiner", [], "diagnose", payload={"final": True, "name": items[0].name, "icd10": items[0].icd10})
@@ -178,7 +180,12 @@ class World:
         return Knowledge(profiles, self.vocabulary, ontology.icd10, "kb-toy")
 
     def new_case(
-        self, number: int = 1, icd10: tuple[str, ...] = ("M31.6",), disease: str = "gca", findings: tuple[str, ...] | None = None, **truth: Any
+        self,
+        number: int = 1,
+        icd10: tuple[str, ...] = ("M31.6",),
+        disease: str = "gca",
+        findings: tuple[str, ...] | None = None,
+        **truth: Any,
     ) -> PatientVector:
         present = list(findings if findings is not None else self.golden["present_findings"])
         facts = [

@@ -108,9 +108,8 @@ def test_feature_without_frequency(world: Any) -> None:
 def test_detail_questions_neither_help_nor_harm(world: Any) -> None:
     """4.3, E6: N counts concepts; asking three details of a relevant one is one concept, and delays nothing."""
     plain = world.values(world.start().ask(("fever", "affirmed")).ask(("fatigue", "affirmed")).commit(GCA))
-    detailed = world.values(
-        world.start().ask(("fever", "affirmed"), ("fever", "affirmed", "onset"), ("fever", "unsure", "severity")).ask(("fatigue", "affirmed")).commit(GCA)
-    )
+    details = world.start().ask(("fever", "affirmed"), ("fever", "affirmed", "onset"), ("fever", "unsure", "severity"))
+    detailed = world.values(details.ask(("fatigue", "affirmed")).commit(GCA))
     for name in ("precision", "recall", "ses", "ndcg", "questions"):
         assert detailed[name] == plain[name], name
 
@@ -230,8 +229,9 @@ def test_without_a_profile_there_is_no_score(world: Any) -> None:
 
 def test_compound_questions(world: Any) -> None:
     """4.3: share of ask turns with two concepts or more; two details of one concept are no compound."""
-    trace = world.start().ask(("fever", "affirmed"), ("fatigue", "affirmed")).ask(("headache", "affirmed", "onset"), ("headache", "unsure", "severity"))
-    values = world.values(trace.remark().commit(GCA))
+    dialogue = world.start().ask(("fever", "affirmed"), ("fatigue", "affirmed"))
+    dialogue.ask(("headache", "affirmed", "onset"), ("headache", "unsure", "severity")).remark()
+    values = world.values(dialogue.commit(GCA))
     assert (values["compound_rate"], values["concepts_per_turn"], values["concepts_per_turn_max"]) == (0.5, 1.5, 2)
     assert values["turns"] == 2
 
@@ -240,8 +240,9 @@ def test_compound_questions(world: Any) -> None:
 
 ANSWERS = st.sampled_from(["affirmed", "denied", "unsure", "unanswered"])
 KEYS = (
-    "headache weight_loss fever anorexia fatigue joint_stiffness impaired_mastication jaw_claudication visual_impairment visual_loss scalp_tenderness "
-    "diplopia myalgia amaurosis_fugax photophobia nausea abn_vision pain phonophobia vomiting stress pressing neck_stiffness smoking X:junk-1 X:junk-2"
+    "headache weight_loss fever anorexia fatigue joint_stiffness impaired_mastication jaw_claudication visual_impairment visual_loss "
+    "scalp_tenderness diplopia myalgia amaurosis_fugax photophobia nausea abn_vision pain phonophobia vomiting stress pressing "
+    "neck_stiffness smoking X:junk-1 X:junk-2"
 ).split()
 QUESTIONS = st.lists(st.tuples(st.sampled_from(KEYS), ANSWERS), max_size=14, unique_by=lambda question: question[0])
 IRRELEVANT = st.tuples(st.sampled_from(["nausea", "phonophobia", "stress", "X:junk-3", "smoking"]), ANSWERS)
@@ -262,8 +263,8 @@ def test_scores_stay_in_range(world: Any, questions: list[tuple[str, str]], size
     """15: all shares lie in 0..1, whatever was asked."""
     values = world.values(dialogue_of(world, questions, sizes))
     for name in (
-        "precision precision_answered recall recall_unweighted ses ses_f05 ses_f2 ses_symptoms ndcg s_dise redundancy compound_rate off_kb_rate "
-        "core_coverage reliability_curve reliability_graded self_coherence closure_deficit"
+        "precision precision_answered recall recall_unweighted ses ses_f05 ses_f2 ses_symptoms ndcg s_dise redundancy compound_rate "
+        "off_kb_rate core_coverage reliability_curve reliability_graded self_coherence closure_deficit"
     ).split():
         assert values[name] is None or 0 <= values[name] <= 1, name
 

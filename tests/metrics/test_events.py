@@ -85,7 +85,8 @@ def test_presence_is_settled_by_a_detail(world: Any) -> None:
 def test_details_are_questions_of_their_own(world: Any) -> None:
     """E6: keyed (concept, attribute)."""
     interview = read(world, world.start().ask(("fever", "affirmed")).ask(("fever", "unsure", "onset")).ask(("fever", "affirmed", "onset")))
-    assert [(event.attribute, event.answer) for event in interview.events] == [(None, "affirmed"), ("onset", "unsure"), ("onset", "affirmed")]
+    found = [(event.attribute, event.answer) for event in interview.events]
+    assert found == [(None, "affirmed"), ("onset", "unsure"), ("onset", "affirmed")]
     assert len(interview.asked) == 1
 
 
@@ -99,11 +100,21 @@ def test_denied_detail_does_not_deny_the_finding(world: Any) -> None:
 
 def test_chief_complaint(world: Any) -> None:
     """E6: asking whether it is there is a repeat, asking a detail of it is not counted."""
-    interview = read(world, world.start().ask(("headache", "affirmed")).ask(("headache", "affirmed", "onset")).ask(("headache", "affirmed", "onset")))
+    since = ("headache", "affirmed", "onset")
+    interview = read(world, world.start().ask(("headache", "affirmed")).ask(since).ask(since))
     assert interview.events == ()
     assert [reason for _, reason in interview.excluded] == ["chief_complaint"]
     assert [event.attribute for event in interview.repeats] == [None, "onset"]
     assert known(world, interview, 1) == {"headache": ("present", "chief_complaint")}
+
+
+def test_chief_complaint_comes_from_the_case(world: Any) -> None:
+    """E6: also where nothing was recognised in the opening words."""
+    dialogue = world.start()
+    dialogue.turns[0].update(mentions=[], acts=[])
+    interview = read(world, dialogue.ask(("headache", "affirmed")))
+    assert len(interview.repeats) == 1
+    assert interview.chief_complaint == (world.id("headache"),)
 
 
 def test_what_was_volunteered_need_not_be_asked(world: Any) -> None:
@@ -136,8 +147,8 @@ def test_narrower_answer_makes_both_known(world: Any) -> None:
 
 def test_what_is_not_counted(world: Any) -> None:
     """E9, D6: labs, signs, age and relatives' health are no questions of elicitation."""
-    asked = world.start().ask(("esr", "affirmed"), ("tenderness", "affirmed"), ("age", "affirmed"), ("fever", "denied")).ask_of_relative("fever")
-    interview = read(world, asked)
+    asked = world.start().ask(("esr", "affirmed"), ("tenderness", "affirmed"), ("age", "affirmed"), ("fever", "denied"))
+    interview = read(world, asked.ask_of_relative("fever"))
     assert keys(world, interview.asked) == ["fever"]
     assert [reason for _, reason in interview.excluded] == ["record", "record", "demographic", "other_person"]
     assert interview.turn_concepts == ((world.id("fever"),), ())

@@ -39,6 +39,7 @@ class Scripted:
     body: bytes
     delay_s: float = 0.0
     hang_up: bool = False
+    drip_s: float = 0.0
 
 
 @dataclass(repr=False)
@@ -101,11 +102,12 @@ class FakeOpenAI:
         headers: Mapping[str, str] | None = None,
         *,
         delay_s: float = 0.0,
+        drip_s: float = 0.0,
         content_type: str = "application/json",
     ) -> FakeOpenAI:
-        """Add any answer; a body that is not text is sent as JSON."""
+        """Add any answer; a body that is not text is sent as JSON; `drip_s` is the time between its bytes."""
         text = body if isinstance(body, str) else json.dumps(body)
-        self.script.append(Scripted(status, {"Content-Type": content_type, **(headers or {})}, text.encode(), delay_s))
+        self.script.append(Scripted(status, {"Content-Type": content_type, **(headers or {})}, text.encode(), delay_s, drip_s=drip_s))
         return self
 
     def hangs_up(self) -> FakeOpenAI:
@@ -194,7 +196,14 @@ class FakeOpenAI:
                     for name, value in {**answer.headers, "Content-Length": str(len(answer.body))}.items():
                         self.send_header(name, value)
                     self.end_headers()
-                    self.wfile.write(answer.body)
+                    if not answer.drip_s:
+                        self.wfile.write(answer.body)
+                        return
+                    for byte in answer.body:
+                        self.wfile.write(bytes([byte]))
+                        self.wfile.flush()
+                        if fake._over.wait(answer.drip_s):
+                            return
                 except OSError:
                     self.close_connection = True
 

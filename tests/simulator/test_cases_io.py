@@ -150,13 +150,21 @@ def test_a_truncated_gzip_is_one_clear_line_after_what_could_be_read(tmp_path: P
     assert all(isinstance(case, PatientVector) for _, case in whole)
 
 
-def test_a_damaged_gzip_and_one_in_name_only_are_one_clear_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("position", [2, 10, 300, -6, -1])
+def test_a_damaged_gzip_is_one_clear_line(tmp_path: Path, position: int) -> None:
+    """Where the damage only changed letters, a record may look broken first; the checksum at the end tells."""
     file = tmp_path / "cases.jsonl.gz"
     write_cases(file, CASES)
     data = bytearray(file.read_bytes())
-    data[len(data) // 2] ^= 0xFF
+    data[position] ^= 0xFF
     file.write_bytes(data)
-    assert "gzip" in error_of(file).line()
+    assert error_of(file)
+    *_, (_, last) = scan_cases(file)
+    assert isinstance(last, BedsideError) and "damaged gzip" in last.line()
+
+
+def test_gzip_in_name_only_is_one_clear_line(tmp_path: Path) -> None:
+    file = tmp_path / "cases.jsonl.gz"
     file.write_bytes(CASES[0].to_json().encode())
     assert "not gzip" in error_of(file).line()
 

@@ -94,6 +94,11 @@ def test_a_server_that_does_not_answer_in_time_is_given_up(openai_server: Any) -
     assert len(openai_server.requests) == 2
 
 
+def test_a_server_that_drips_is_given_up_too(openai_server: Any) -> None:
+    openai_server.answers(200, {"choices": []}, drip_s=0.1)
+    assert "no answer within 0.5 s" in openai_server.failure(openai_server.client(timeout_s=0.5, max_retries=0))
+
+
 @pytest.mark.parametrize(("status", "param"), [(401, None), (403, None), (401, "temperature")])
 def test_a_refused_key_names_the_variable_to_set(
     openai_server: Any, monkeypatch: pytest.MonkeyPatch, status: int, param: str | None
@@ -188,10 +193,15 @@ def test_a_limit_larger_than_what_is_left_of_the_context_is_left_out_once(openai
 
 
 @pytest.mark.parametrize(
-    ("status", "text"), [(413, "Request too large for model on tokens per minute (TPM): Limit 6000"), (500, "the request took too long")]
+    ("status", "text"), [(413, "The request is too large: limit 6000 tokens per minute (TPM)"), (500, "the request took too long")]
 )
 def test_an_endpoints_own_limits_are_not_the_examiners_failure(openai_server: Any, status: int, text: str) -> None:
     openai_server.refuses(status, text)
+    openai_server.failure(openai_server.client())
+
+
+def test_what_a_refusal_quotes_far_behind_its_beginning_is_not_taken_for_its_reason(openai_server: Any) -> None:
+    openai_server.refuses(400, "Bad request. " + "x" * 700 + " the maximum context length of the patient's corridor")
     openai_server.failure(openai_server.client())
 
 

@@ -26,10 +26,10 @@ def debrief_html(found: Debrief) -> str:
     if found.problem:
         parts.append(f'<p class="notice warn" role="status">{esc(found.problem)}</p>')
     if found.card is not None:
-        parts += [_tiles(found.card), _square(found.card), _history(found.card)]
+        parts += [_tiles(found.card), _history(found.card, found.trace)]
+    parts.append(f'<div class="pair">{_square(found.card) if found.card is not None else ""}{_truth(truth)}</div>')
     if answer is not None:
         parts.append(_answer(answer, truth))
-    parts.append(_truth(truth))
     if found.notes.strip():
         parts.append(f'<section class="card"><h3>Your notes</h3><p class="pre">{esc(found.notes)}</p></section>')
     return f'<div class="debrief">{"".join(parts)}</div>'
@@ -107,17 +107,17 @@ def _square(card: Scorecard) -> str:
         here = '<span class="here">You are here</span>' if key == own else ""
         return f'<td class="{"own " + key if key == own else ""}"><b>{esc(short)}</b>{here}</td>'
 
-    tau = percent(float(words.parts_of(card, "cell").get("tau", 0.3)))
+    tau = round(float(words.parts_of(card, "cell").get("tau", 0.3)) * 100)
     return (
         '<section class="card"><h3>Answer and history together</h3><table class="square">'
         '<thead><tr><td></td><th scope="col">History sound</th><th scope="col">History thin</th></tr></thead><tbody>'
         f'<tr><th scope="row">Diagnosis right</th>{cell("reliable")}{cell("lucky_guess")}</tr>'
         f'<tr><th scope="row">Diagnosis wrong</th>{cell("reasoned_miss")}{cell("unreasoned_miss")}</tr></tbody></table>'
-        f'<p class="muted">A history is sound from more than {tau.removesuffix(" %")} of 100 points.</p></section>'
+        f'<p class="muted">A history is sound from more than {tau} of 100 points.</p></section>'
     )
 
 
-def _history(card: Scorecard) -> str:
+def _history(card: Scorecard, trace: DialogueTrace) -> str:
     """What was asked and what never was."""
     parts = words.parts_of(card, "ses")
     if not parts:
@@ -127,11 +127,17 @@ def _history(card: Scorecard) -> str:
         part = "" if item["credit"] == 1 else f", counted for {percent(item['credit'])}"
         via = f' <span class="muted">through {esc(item["by_name"])}{part}</span>' if item["by"] != item["concept"] else ""
         asked.append(f'<span class="g yes" aria-hidden="true">✓</span> {esc(item["name"])}{via} {_often(item)}')
-    missed = [f'<span class="g no" aria-hidden="true">○</span> {esc(item["name"])} {_often(item)}' for item in parts.get("missed", [])]
+    brought = {mention.cui for turn in trace.turns for mention in turn.mentions if mention.dialogue_role == "volunteered"}
+    unanswered = {item["concept"] for item in words.parts_of(card, "precision").get("unanswered", [])}
+    missed = []
+    for item in parts.get("missed", []):
+        told = ' <span class="brought">▲ the patient brought it up</span>' if item["concept"] in brought else ""
+        told = ' <span class="brought">◇ asked, but left unanswered</span>' if item["concept"] in unanswered else told
+        missed.append(f'<span class="g no" aria-hidden="true">○</span> {esc(item["name"])} {_often(item)}{told}')
     beside = [f'<span class="g" aria-hidden="true">·</span> {esc(item["name"])}' for item in parts.get("irrelevant", [])]
     columns = [
         ("Asked, and it matters here", asked, "Nothing of what matters in this disease was asked."),
-        ("Never asked", missed, "Nothing: you covered all of it."),
+        ("Missing from your history", missed, "Nothing: you covered all of it."),
         ("Asked, but not part of this disease", beside, "Nothing."),
     ]
     body = "".join(
@@ -166,8 +172,9 @@ def _answer(answer: FinalAnswer, truth: GroundTruth) -> str:
     )
     rows = [("Your list", f"<ol>{ranked}</ol>")]
     if answer.triage_level is not None:
-        rows.append(("You said", esc(words.TRIAGE[answer.triage_level])))
-    rows.append(("This case", f'{esc(words.TRIAGE[truth.acuity])} <span class="muted">({esc(SCALES[truth.acuity_scale])})</span>'))
+        rows.append(("How urgent, you", esc(words.TRIAGE[answer.triage_level])))
+    scale = f'<span class="muted">({esc(SCALES[truth.acuity_scale])})</span>'
+    rows.append(("How urgent, this case", f"{esc(words.TRIAGE[truth.acuity])} {scale}"))
     for name, items in (("Tests", answer.tests), ("Treatment", answer.treatments), ("Advice", answer.advice)):
         if items:
             rows.append((name, listed([esc(item) for item in items])))

@@ -37,7 +37,7 @@ class Reading:
     def line(self) -> str:
         """What the page says below the field."""
         if not self.recognised:
-            return "Not recognised. It counts as unclear; try another name, or an ICD-10 code."
+            return "Not recognised so far: pick a name from the list, or type an ICD-10 code."
         more = ". Only the first of several codes counts" if self.several else ""
         return f"Read as {', '.join(self.codes)}: {self.title}{more}"
 

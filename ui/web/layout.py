@@ -24,12 +24,8 @@ const down = () => { const box = element.querySelector('.dialogue'); if (box) bo
 watch('value', down);
 down();
 """
+URGENCY: list[Any] = [(f"{level}  {word}", level) for level, word in words.TRIAGE.items()]
 STORE = "bedside-consultation"
-
-
-def choices() -> list[tuple[str | int | float, str | int | float]]:
-    """The levels of urgency for the form; Gradio's own types."""
-    return [(f"{level}  {word}", level) for level, word in words.TRIAGE.items()]
 
 
 @dataclass
@@ -73,6 +69,7 @@ class Layout:
                     self.note = gr.HTML("", elem_id="note")
                     with gr.Row(elem_id="asking", equal_height=True):
                         self.ask = gr.Textbox(
+                            value="",
                             label="Ask the patient, examine or order",
                             placeholder="Ask the patient …",
                             lines=1,
@@ -91,6 +88,7 @@ class Layout:
                 with gr.Column(scale=4, min_width=260, elem_id="side"):
                     self.to_commit = gr.Button("Commit a diagnosis", variant="primary", elem_id="to-commit")
                     self.notes = gr.Textbox(
+                        value="",
                         label="Your notes",
                         info="Only for you.",
                         lines=9,
@@ -114,12 +112,15 @@ class Layout:
                 )
                 self.rows = [self._diagnosis(row) for row in range(ROWS)]
                 self.add = gr.Button("Add another diagnosis", size="sm", elem_id="add")
-                self.triage = gr.Radio(choices(), label="How urgent is it?", elem_id="triage")
+                self.triage = gr.Radio(URGENCY, label="How urgent is it?", elem_id="triage")
                 with gr.Row(elem_id="plan"):
-                    self.tests = gr.Textbox(label="Tests", info="One a line.", lines=3, min_width=220, elem_id="tests")
-                    self.treatments = gr.Textbox(label="Treatment", info="One a line.", lines=3, min_width=220, elem_id="treatments")
-                    self.advice = gr.Textbox(label="Advice to the patient", info="One a line.", lines=3, min_width=220, elem_id="advice")
-                self.change_mind = gr.Textbox(label="What would change your mind?", info="Kept for teaching.", lines=2, elem_id="change-mind")
+                    self.tests, self.treatments, self.advice = (
+                        gr.Textbox(value="", label=label, info="One a line.", lines=3, min_width=220, elem_id=name)
+                        for name, label in (("tests", "Tests"), ("treatments", "Treatment"), ("advice", "Advice to the patient"))
+                    )
+                self.change_mind = gr.Textbox(
+                    value="", label="What would change your mind?", info="Kept for teaching.", lines=2, elem_id="change-mind"
+                )
                 self.form_note = gr.HTML("", elem_id="form-note")
                 with gr.Row(elem_id="form-buttons"):
                     self.back = gr.Button("Back to the patient", min_width=140, elem_id="back")
@@ -134,6 +135,7 @@ class Layout:
         with gr.Row(visible=row == 0, elem_classes=["dx-row"]) as line:
             with gr.Column(scale=5, min_width=200, elem_classes=["dx-cell"]):
                 name = gr.Textbox(
+                    value="",
                     label=f"{words.ORDINALS[row]} diagnosis",
                     max_lines=1,
                     max_length=MAX_NAME,
@@ -142,7 +144,7 @@ class Layout:
                 )
                 reading = gr.HTML(play_html.reading_html(row, "", None, ()), elem_id=f"reading-{row}")
             prob = gr.Number(
-                label="Probability, %", value=None, minimum=0, maximum=100, scale=1, min_width=110, elem_id=f"prob-{row}"
+                label="Probability, %", value=None, minimum=0, maximum=100, scale=1, min_width=132, elem_id=f"prob-{row}"
             )
         return DiagnosisRow(line, name, prob, reading)
 
@@ -152,6 +154,11 @@ class Layout:
             self.transcript = gr.HTML("")
             self.after = gr.HTML("")
             self.next = gr.Button("Next case", variant="primary", elem_id="next")
+
+    @property
+    def askers(self) -> list[gr.Button]:
+        """The buttons that take a turn, or begin one."""
+        return [self.send, self.vitals, self.examine, self.order]
 
     @property
     def screens(self) -> dict[str, Any]:

@@ -7,6 +7,9 @@ import html
 TEMPLATE_MARKS = str.maketrans({"$": "&#36;", "{": "&#123;", "}": "&#125;", "`": "&#96;"})
 """The page's components are templates: these would be read as instructions."""
 
+GAP = "\u00a0"
+"""A blank at which no line breaks."""
+
 
 def esc(text: object) -> str:
     """A text as it may stand in an element or in a quoted attribute."""
@@ -17,10 +20,10 @@ def percent(share: float) -> str:
     """A share as a whole percentage; never 0 % or 100 % unless it is."""
     number = round(share * 100)
     if number == 0 and share > 0:
-        return "under 1 %"
+        return f"under 1{GAP}%"
     if number == 100 and share < 1:
-        return "over 99 %"
-    return f"{number} %"
+        return f"over 99{GAP}%"
+    return f"{number}{GAP}%"
 
 
 def meter(share: float, label: str) -> str:

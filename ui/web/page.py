@@ -14,7 +14,6 @@ from ui.web.diagnoses import DiagnosisReader
 from ui.web.form import ROWS, CommitForm
 from ui.web.layout import VITALS, Layout
 from ui.web.session import PlaySession, SessionRegistry
-from ui.web.words import case_label
 
 Update = dict[Any, Any]
 
@@ -22,6 +21,7 @@ SHOW_AT_ONCE_S = 0.1
 TYPING_MARK_S = 0.3
 """After these the words are shown without a reply, then a typing mark (0.4 s in all)."""
 
+ASK = "#ask textarea, #ask input"
 SOURCES = {"starter": "Cases written for Bedside", "ddxplus": "Short cases in the form of DDXPlus"}
 OTHER_SOURCE = "Other cases"
 GONE = "Your earlier consultation is no longer open here."
@@ -42,6 +42,7 @@ class Page:
 
     def build(self) -> gr.Blocks:
         """The Blocks."""
+        blocks: gr.Blocks
         with gr.Blocks(title="Bedside", analytics_enabled=False, fill_width=True) as blocks:
             self.c = Layout(self._groups())
             self._wire_play()
@@ -58,43 +59,43 @@ class Page:
 
     def _all(self) -> list[Any]:
         c = self.c
-        parts = [c.token, c.stored, c.opening, *c.screens.values(), c.choose_note, c.bar, c.chat, c.note, c.ask, c.send, c.notes]
+        parts = [c.token, c.stored, c.opening, *c.screens.values(), c.choose_note, c.bar, c.chat, c.note, c.ask, *c.askers, c.notes]
         parts += [c.leaving, c.form, c.confirm, c.form_note, c.summary, c.found, c.transcript, c.after, c.add, *c.fields]
         return parts + [part for row in c.rows for part in (row.row, row.reading)]
 
     def _wire_play(self) -> None:
         c = self.c
-        c.cards.select(self.begin, None, self._all(), **QUIET).then(None, js=focus_js("#ask textarea"))
-        talk = [c.ask, c.send, c.note, c.chat, c.bar, c.play, c.over]
+        c.cards.select(self.begin, None, self._all(), **QUIET).then(None, js=focus_js(ASK))
+        talk = [c.ask, *c.askers, c.note, c.chat, c.bar, c.play, c.over]
         gr.on([c.ask.submit, c.send.click], self.send, [c.token, c.ask], talk, trigger_mode="once", **QUIET).then(
-            None, js=focus_js("#ask textarea")
+            None, js=focus_js(ASK)
         )
-        c.vitals.click(self.send_vitals, [c.token, c.ask], talk, trigger_mode="once", **QUIET).then(None, js=focus_js("#ask textarea"))
+        c.vitals.click(self.send_vitals, [c.token, c.ask], talk, trigger_mode="once", **QUIET).then(None, js=focus_js(ASK))
         for button, words in ((c.examine, "Examine the "), (c.order, "Order a test: ")):
-            button.click(None, None, c.ask, js=f"() => {words!r}", **QUIET).then(None, js=focus_js("#ask textarea"))
-        c.notes.input(self.write_notes, [c.token, c.notes], None, trigger_mode="always_last", **QUIET)
+            button.click(None, None, c.ask, js=f"() => {words!r}", **QUIET).then(None, js=focus_js(ASK))
+        c.notes.change(self.write_notes, [c.token, c.notes], None, trigger_mode="always_last", **QUIET)
         c.leave.click(lambda: gr.Column(visible=True), None, c.leaving, **QUIET).then(None, js=focus_js("#leave-no"))
-        c.leave_no.click(lambda: gr.Column(visible=False), None, c.leaving, **QUIET).then(None, js=focus_js("#ask textarea"))
+        c.leave_no.click(lambda: gr.Column(visible=False), None, c.leaving, **QUIET).then(None, js=focus_js(ASK))
         for button in (c.leave_yes, c.next, c.over_next):
             button.click(self.leave, [c.token], self._all(), **QUIET).then(None, js=focus_js("#choose-title"))
 
     def _wire_commit(self) -> None:
         c = self.c
         c.to_commit.click(self.open_form, [c.token], self._all(), **QUIET).then(None, js=focus_js("#dx-0 input"))
-        c.back.click(self.close_form, [c.token], self._all(), **QUIET).then(None, js=focus_js("#ask textarea"))
+        c.back.click(self.close_form, [c.token], self._all(), **QUIET).then(None, js=focus_js(ASK))
         c.add.click(self.add_row, [row.name for row in c.rows], [*(row.row for row in c.rows), c.add], **QUIET).then(
             None, js="() => window.bedside.focusLast('.dx-row input[type=text]')"
         )
         for number, row in enumerate(c.rows):
-            row.name.input(self._reader_of(number), [row.name], [row.reading], trigger_mode="always_last", **QUIET)
+            row.name.change(self._reader_of(number), [row.name], [row.reading], trigger_mode="always_last", **QUIET)
         gr.on(
-            [field.input for field in c.fields], self.keep_draft, [c.token, *c.fields], None, trigger_mode="always_last", **QUIET
+            [field.change for field in c.fields], self.keep_draft, [c.token, *c.fields], None, trigger_mode="always_last", **QUIET
         )
         shown = [c.form, c.confirm, c.summary, c.form_note]
-        c.review.click(self.review, [c.token, *c.fields], shown, **QUIET).then(None, js=focus_js("#review-title, #form-note .notice"))
+        c.review.click(self.review, [c.token, *c.fields], shown, **QUIET).then(None, js=focus_js("#review-title"))
         c.edit.click(self.edit, None, shown, **QUIET).then(None, js=focus_js("#dx-0 input"))
         c.final.click(self.commit, [c.token, *c.fields], self._all(), trigger_mode="once", **QUIET).then(
-            None, js=focus_js("#truth, #form-note .notice")
+            None, js=focus_js("#truth")
         )
 
     # -- screens ----------------------------------------------------------------------------------------------------
@@ -119,7 +120,7 @@ class Page:
             c.chat: play_html.chat_html(shot, thinking),
             c.note: play_html.note_html(note or play_html.turn_note(shot)),
             c.ask: gr.Textbox(interactive=asking),
-            c.send: gr.Button(interactive=asking),
+            **{button: gr.Button(interactive=asking) for button in c.askers},
         }
 
     def _playing(self, token: str, session: PlaySession, note: str | None = None) -> Update:
@@ -202,18 +203,21 @@ class Page:
         if session is None:
             yield {c.note: play_html.note_html(GONE + " Load the page again.", "warn")}
             return
-        before = session.snapshot().asked
-        note = session.send(text)
-        if session.phase != "thinking":
-            yield self._talk(session, note)
+        sent = session.send(text)
+        if not sent.accepted:
+            yield self._talk(session, sent.note)
             return
+        box = {c.ask: gr.Textbox(value=left)}
         for patience, thinking in ((SHOW_AT_ONCE_S, False), (TYPING_MARK_S, True)):
             if await session.wait(patience):
                 break
-            yield self._talk(session, note, thinking) | {c.ask: gr.Textbox(value=left)}
+            yield self._talk(session, sent.note, thinking) | box
+            box = {}  # cleared once: by now the next question may stand in it
         await session.wait()
-        sent = session.snapshot().asked > before
-        yield self._talk(session, note) | ({c.ask: gr.Textbox(value=left, interactive=session.phase == "asking")} if sent else {})
+        update = self._talk(session, sent.note)
+        if box:
+            update[c.ask] = gr.Textbox(value=left, interactive=session.phase == "asking")
+        yield update
 
     def write_notes(self, token: str, text: str, request: gr.Request) -> None:
         """The notes were changed."""
@@ -257,7 +261,7 @@ class Page:
         reading = self._reader.read(words) if words else None
         return play_html.reading_html(number, words, reading, self._reader.suggest(words))
 
-    def keep_draft(self, token: str, *values: Any, request: gr.Request) -> None:
+    def keep_draft(self, request: gr.Request, token: str, *values: Any) -> None:
         """The form was changed: keep it for a page that is loaded again."""
         session = self._session(token, request)
         if session is not None:
@@ -284,7 +288,7 @@ class Page:
         c = self.c
         return {c.form: gr.Column(visible=True), c.confirm: gr.Column(visible=False), c.form_note: ""}
 
-    async def commit(self, token: str, *values: Any, request: gr.Request) -> Update:
+    async def commit(self, request: gr.Request, token: str, *values: Any) -> Update:
         """Commit: the consultation ends, and the debrief is shown."""
         c, session, answer = self.c, self._session(token, request), self._answer(values)
         if session is None:
@@ -298,5 +302,3 @@ class Page:
 
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 """Events answer at once, show no spinner of their own, and are no public interface."""
-
-__all__ = ["Page", "case_label"]

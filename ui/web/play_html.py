@@ -13,7 +13,9 @@ from ui.web.session import Snapshot
 from ui.web.transcript import dialogue_html
 
 HEADER = (
-    '<header class="top"><a class="brand" href="?"><span class="mark" aria-hidden="true">▭</span> Bedside</a>'
+    '<header class="top"><a class="brand" href="?">'
+    '<svg class="mark" viewBox="0 0 26 20" aria-hidden="true"><path d="M2 3v14M2 13h22v4M24 13v-2a3 3 0 0 0-3-3h-9v5M6.5 9.5h.01"/></svg>'
+    " Bedside</a>"
     '<p class="disclaimer">Simulated patient. Research and education only; not medical advice.</p></header>'
 )
 OPENING = '<p class="muted opening" role="status">Opening the consulting room …</p>'

@@ -83,6 +83,14 @@ class Snapshot:
 
 
 @dataclass(frozen=True)
+class Sent:
+    """What became of a message: whether it was sent, and a note for the person if there is something to say."""
+
+    accepted: bool
+    note: str | None = None
+
+
+@dataclass(frozen=True)
 class Debrief:
     """All that is shown after the commit; `card` is None if the trace could not be scored, `problem` says why."""
 
@@ -178,30 +186,30 @@ class PlaySession:
         """Keep the person's notes; they are theirs alone and never part of the trace."""
         self._notes = text.encode("utf-8", "replace").decode("utf-8")[:MAX_NOTES]
 
-    def send(self, text: str) -> str | None:
-        """Say something to the patient or order something.
+    def send(self, text: str) -> Sent:
+        """Say something to the patient or order something; then `wait` for what comes back.
 
         Args:
             text: the words; more than MAX_CHARS are cut.
-
-        Returns:
-            a note for the person: that the words were cut, or why they were not sent (then `wait` returns at once). None: all sent.
         """
-        refusal = {
-            "thinking": "The patient is still answering the last question.",
-            "must_commit": "All turns are used. Commit your diagnosis now.",
-        }.get(self.phase, "This consultation has ended." if self.phase in OVER else None)
-        words = cleaned(text)
+        words, now = cleaned(text), self._room.now()
         cut = len(words) > MAX_CHARS
-        refusal = refusal or _unfit(words[:MAX_CHARS])
+        words = words[:MAX_CHARS].rstrip()
+        if words and words == self._last[0] and now - self._last[1] < DOUBLE_CLICK_S:
+            return Sent(True)
+        refusal = self._not_now() or _unfit(words)
         if refusal is not None:
-            return refusal
-        words, now = words[:MAX_CHARS].rstrip(), self._room.now()
-        if (before := self._last)[0] == words and now - before[1] < DOUBLE_CLICK_S:
-            return None
+            return Sent(False, refusal)
         self._last = (words, now)
         self._move(Move(words))
-        return f"Only the first {MAX_CHARS:,} characters were sent." if cut else None
+        return Sent(True, f"Only the first {MAX_CHARS:,} characters were sent." if cut else None)
+
+    def _not_now(self) -> str | None:
+        if self.phase in OVER:
+            return "This consultation has ended."
+        if self.phase == "must_commit":
+            return "All turns are used. Commit your diagnosis now."
+        return "The patient is still answering." if self.phase == "thinking" else None
 
     def commit(self, answer: FinalAnswer) -> str | None:
         """Commit the final answer: there is no way back.

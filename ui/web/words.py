@@ -11,10 +11,10 @@ from ui.web.markup import percent
 
 ADULT = 18
 TRIAGE = {
-    1: "Immediate: life in danger now",
-    2: "Very urgent: within minutes to hours",
-    3: "Urgent: today",
-    4: "Less urgent: within days",
+    1: "Immediate: life at risk within minutes to hours",
+    2: "Very urgent: an emergency, same day",
+    3: "Urgent: cannot wait long",
+    4: "Less urgent: soon",
     5: "Non-urgent: routine",
 }
 ORDINALS = ("1st", "2nd", "3rd", "4th", "5th")
@@ -96,7 +96,7 @@ def history(card: Scorecard) -> tuple[str, str]:
     """(points of 100, a sentence) on the questions."""
     score = card.scores.get("ses")
     if score is None or not isinstance(score.value, float):
-        return "not scored", why_null(score)
+        return "Not scored", why_null(score)
     asked, recall = value_of(card, "questions"), parts_of(card, "ses").get("recall", 0.0)
     if not asked:
         return "0 of 100", "You asked no clinical question."
@@ -112,8 +112,8 @@ def reliable(card: Scorecard) -> tuple[str, str]:
     """(yes or no, a sentence): does the history carry the diagnosis?"""
     cell = value_of(card, "cell")
     if cell not in CELLS:
-        return "not scored", why_null(card.scores.get("cell"))
-    return ("yes" if cell == "reliable" else "no"), CELLS[cell][1]
+        return "Not scored", why_null(card.scores.get("cell"))
+    return ("Yes" if cell == "reliable" else "No"), CELLS[cell][1]
 
 
 def closure(card: Scorecard) -> tuple[str, str]:
@@ -121,12 +121,12 @@ def closure(card: Scorecard) -> tuple[str, str]:
     score = card.scores.get("premature_closure")
     known = value_of(card, "core_coverage")
     if score is None or score.value is None or not isinstance(known, float):
-        return "not scored", why_null(score)
+        return "Not scored", why_null(score)
     bar = percent(float(score.components.get("theta", 0.5)))  # type: ignore[arg-type]
     told = f"{percent(known)} of the core history was known when you committed; less than {bar} counts as early"
     if card.forced_commit:
-        return "no", f"{told}, but here the turns had run out."
-    return ("yes" if score.value else "no"), f"{told}."
+        return "No", f"{told}, but here the turns had run out."
+    return ("Yes" if score.value else "No"), f"{told}."
 
 
 def conduct(card: Scorecard) -> list[str]:
