@@ -200,14 +200,14 @@ def _without_descriptions(matches: list[Match], text: str, start: int) -> tuple[
     Each finding's words become one word of x, so that "makes the headache worse" still reads as "makes the … worse".
     """
     kept: list[Match] = []
-    masked = text
+    masked = list(text)
     for match in matches:
         begin, end = match.start - start, match.end - start
-        before = masked[max(0, begin - cues.REACH) : begin]
+        before = "".join(masked[max(0, begin - cues.REACH) : begin])
         if not (cues.SAID_OF_CONCEPT.search(before) and cues.DESCRIPTION.fullmatch(text[begin:end])):
             kept.append(match)
-            masked = masked[:begin] + "x" * (end - begin) + masked[end:]
-    return kept, masked
+            masked[begin:end] = "x" * (end - begin)
+    return kept, "".join(masked)
 
 
 def _attribute(text: str, masked: str, has_concept: bool) -> tuple[Attribute | None, tuple[int, int] | None]:
@@ -233,7 +233,7 @@ def _pleasantry(text: str) -> str | None:
 
 def _negated(text: str, at: int) -> bool:
     """Whether a finding that begins at `at` is said not to be so: a negation stands before it in its clause."""
-    before = text[:at]
+    before = text[max(0, at - cues.CLAUSE_REACH) : at]
     clause = max((match.end() for match in cues.CLAUSE.finditer(before)), default=0)
     return cues.NEGATION.search(before, clause) is not None
 
@@ -247,7 +247,7 @@ def read_answer(text: str) -> Answer:
 
     Unsure beats yes and no ("No idea", "Yes, maybe"); a leading yes or no beats what follows ("No, I've had a cough" denies the question).
     """
-    if not text.strip():
+    if not any(letter.isalnum() for letter in text):
         return "unanswered"
     text = _plain(text)
     first = text.split(".")[0]

@@ -135,7 +135,7 @@ ATTRIBUTE_CUES: tuple[tuple[Attribute, re.Pattern[str]], ...] = tuple(
         (
             "aggravating",
             r"\b(?:mak(?:e|es|ing) (?:it|them|the \w+|your \w+|this|that) (?:any |feel )?(?:better or )?worse|"
-            r"worsen\w*(?! over)|aggravat\w*|trigger\w*|brings? (?:it|them|this|that) on|set(?:s)? (?:it|them) off|"
+            r"worsen(?:s|ed|ing)?\b(?! over)|aggravat\w*|trigger\w*|brings? (?:it|them|this|that) on|set(?:s)? (?:it|them) off|"
             r"provok\w*|exacerbat\w*)\b",
         ),
         (
@@ -210,6 +210,8 @@ CLAUSE = re.compile(
     _ANY_CASE,
 )
 """Where a new clause begins: "no fever, but I cough"."""
+CLAUSE_REACH = 200
+"""Characters before a finding in which its clause may begin."""
 PLAIN_NO = re.compile(r"^\W*(?:no|nope|nah|never|not really|not at all)\s*,", _ANY_CASE)
 """A "no" that answers, and so denies the whole sentence: "No, my appetite is as it was"."""
 PRESENCE_START = re.compile(

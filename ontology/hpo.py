@@ -69,7 +69,7 @@ def read_obo(lines: Iterable[str]) -> tuple[str, dict[str, HpoTerm]]:
 def _stanzas(lines: Iterable[str]) -> Iterator[list[str]]:
     stanza: list[str] = []
     for raw in lines:
-        line = raw.rstrip("\n")
+        line = raw.rstrip("\r\n")
         if line.startswith("["):
             yield stanza
             stanza = [line]

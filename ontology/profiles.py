@@ -38,6 +38,8 @@ LEAK = 0.02
 CLAMP = (0.005, 0.995)
 OBLIGATE_N = 20
 """n/n counts as obligate only from this n on (metrics.md F3)."""
+EXCLUDED_N = 10
+"""0/n counts as excluded only from this n on (metrics.md 2.1)."""
 MISSING_WEIGHT = 0.5
 AGE_BANDS = (0, 2, 8, 18, 30, 45, 60, 75)
 """Lower ends of the age bands that priors are counted in, in years."""
@@ -84,7 +86,7 @@ class Feature(Strict):
         """P(feature | disease) for Bayes, shrunk and clamped (metrics.md 2.1)."""
         if self.k is not None and self.n is not None:
             if self.k == 0:
-                return LEAK
+                return CLASS_PROBABILITY["excluded"] if self.n >= EXCLUDED_N else LEAK
             value = (self.k + 0.5) / (self.n + 1)
         elif self.frequency is not None:
             value = self.frequency

@@ -72,13 +72,16 @@ class LeakGuard:
         """Leaks in a turn of the patient or the record, each with its class."""
         if turn.role == "examiner":
             return []
+        if turn.role == "record":
+            return self._leaks(turn.idx, "record", turn.text)
+        # A licensed sentence licenses itself, not the same word in the sentence beside it.
         found: list[LeakRecord] = []
-        licensed_text = {folded(m.surface): m.cui for m in turn.mentions if self.licensed(m.cui)}
-        for hit in self.hits(turn.text):
-            leak_class: LeakClass = "unlicensed"
-            if turn.role == "record":
-                leak_class = "record"
-            elif any(hit in text for text in licensed_text):
-                leak_class = "history"
-            found.append(LeakRecord(turn_idx=turn.idx, leak_class=leak_class, surface=hit, term=self._terms.get(hit, hit)))
-        return found
+        here = 0
+        for mention in sorted((m for m in turn.mentions if self.licensed(m.cui)), key=lambda m: m.start):
+            found += self._leaks(turn.idx, "unlicensed", turn.text[here : mention.start])
+            found += self._leaks(turn.idx, "history", turn.text[max(here, mention.start) : mention.end])
+            here = max(here, mention.end)
+        return found + self._leaks(turn.idx, "unlicensed", turn.text[here:])
+
+    def _leaks(self, turn_idx: int, leak_class: LeakClass, text: str) -> list[LeakRecord]:
+        return [LeakRecord(turn_idx=turn_idx, leak_class=leak_class, surface=hit, term=self._terms[hit]) for hit in self.hits(text)]

@@ -135,9 +135,7 @@ def d_resnik(pred: Codes, truth: Codes, method: IcMethod = "seco") -> float:
     return _least(measure, pred, truth)
 
 
-def d_tversky(
-    pred: Codes, truth: Codes, alpha: float = TVERSKY[0], beta: float = TVERSKY[1], gamma: float = TVERSKY[2]
-) -> float:
+def d_tversky(pred: Codes, truth: Codes, alpha: float = TVERSKY[0], beta: float = TVERSKY[1], gamma: float = TVERSKY[2]) -> float:
     """Directional distance (a x + beta y) / (I + a x + beta y).
 
     Here a is gamma where the truth is met (y = 0), else alpha.
@@ -176,9 +174,7 @@ def compare(pred: Codes, truth: Codes) -> Comparison:
     )
 
 
-def sdd_case(
-    pred: Codes, primary: Codes, secondary: Sequence[Codes] = (), penalty: float = SECONDARY_PENALTY
-) -> CaseDistance:
+def sdd_case(pred: Codes, primary: Codes, secondary: Sequence[Codes] = (), penalty: float = SECONDARY_PENALTY) -> CaseDistance:
     """Distance from a case: a secondary diagnosis counts, at a penalty.
 
     Args:

@@ -75,9 +75,7 @@ def resolve(text: str, synonyms: Mapping[str, str] | None = None, keep_extension
 
 
 def _from_codes(text: str, method: Route, found: NormalisedCodes, steps: tuple[str, ...]) -> Resolution:
-    return Resolution(
-        text, found.codes, method, found.unresolved, (), found.manifestation_only, (*steps, *found.steps)
-    )
+    return Resolution(text, found.codes, method, found.unresolved, (), found.manifestation_only, (*steps, *found.steps))
 
 
 def _by_name(text: str, synonyms: Mapping[str, str], keep_extension: bool) -> Resolution:

@@ -185,9 +185,7 @@ class IcdTree:
     def categories_between(self, first: str, last: str) -> list[str]:
         """Three-character categories from `first` to `last`, both included, in alphabetical order."""
         return [
-            code
-            for code, depth in zip(self.table.codes, self.depths, strict=True)
-            if depth == CATEGORY_DEPTH and first <= code <= last
+            code for code, depth in zip(self.table.codes, self.depths, strict=True) if depth == CATEGORY_DEPTH and first <= code <= last
         ]
 
     def information(self, code: str, method: IcMethod = "seco") -> float:

@@ -43,6 +43,8 @@ from simulator.pools.index import PoolIndex, choose
 from simulator.pools.person import Person, fill
 from simulator.sources.ddxplus_tables import ConditionRow, DdxplusTables, value_of
 
+ENCRYPTED = 0x1
+"""The flag of a zip entry."""
 COLUMNS = ("AGE", "DIFFERENTIAL_DIAGNOSIS", "SEX", "PATHOLOGY", "EVIDENCES", "INITIAL_EVIDENCE")
 ENCODING = "utf-8-sig"
 """UTF-8, with or without the mark that spreadsheets put in front."""
@@ -124,6 +126,8 @@ def _opened(path: Path) -> Iterator[TextIO]:
                 inner = [name for name in archive.namelist() if not name.endswith("/") and "__MACOSX" not in name]
                 if len(inner) != 1:
                     raise BedsideError(f"holds {len(inner)} files, expected one", str(path))
+                if archive.getinfo(inner[0]).flag_bits & ENCRYPTED:
+                    raise BedsideError("the zip file needs a password", str(path), "unzip it first")
                 with archive.open(inner[0]) as raw, io.TextIOWrapper(raw, encoding=ENCODING, newline="") as text:
                     yield text
         else:
@@ -131,8 +135,8 @@ def _opened(path: Path) -> Iterator[TextIO]:
                 yield text
     except zipfile.BadZipFile:
         raise BedsideError("not a zip file", str(path), "download it again") from None
-    except (zlib.error, EOFError):
-        raise BedsideError("a damaged zip file", str(path), "download it again") from None
+    except (zlib.error, EOFError, NotImplementedError):
+        raise BedsideError("a damaged zip file, or of a kind not known here", str(path), "download it again, or unzip it first") from None
     except UnicodeDecodeError as error:
         raise BedsideError(f"not UTF-8 text ({error.reason} at byte {error.start})", str(path)) from None
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The final answer in a message: models fence it, wrap it, think aloud before it and write it twice; all of that is read, or refused in words."""
+"""The final answer in a message: fenced, wrapped, thought aloud before, written twice; all of that is read, or refused in words."""
 
 from __future__ import annotations
 

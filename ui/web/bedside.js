@@ -23,5 +23,11 @@
     if (field && event.target.tagName === 'INPUT') event.target.setAttribute('list', field.id.replace('dx-', 'names-'));
   });
 
+  // Gradio names each radio button by itself; under one name they are a group for the arrow keys
+  document.addEventListener('focusin', (event) => {
+    const group = event.target.closest?.('#triage');
+    if (group && event.target.type === 'radio') group.querySelectorAll('input').forEach((input) => (input.name = 'triage'));
+  });
+
   window.bedside = { focus, focusLast };
 })();

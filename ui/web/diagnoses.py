@@ -75,12 +75,14 @@ class DiagnosisReader:
         for position in deep:
             for name in (tree.table.titles[position], *tree.table.inclusions.get(position, ())):
                 listed.setdefault(fold_name(name), Suggestion(name, tree.table.codes[position]))
+        self._spelling = {key: suggestion.name for key, suggestion in listed.items()}
         common = {fold_name(name) for name, _ in profiles}
         self._listed = sorted(listed.items(), key=lambda item: (item[0] not in common, len(item[0]), item[0]))
 
     def read(self, text: str) -> Reading:
         """Read one typed diagnosis."""
         typed = " ".join(text.split())
+        typed = self._spelling.get(fold_name(typed), typed)
         found = resolve_answer(RankedDiagnosis(name=typed), self._synonyms, ontology.icd10)
         by_code = found.route == "name:code"
         title = ""

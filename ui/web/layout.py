@@ -43,7 +43,8 @@ class Layout:
 
     def __init__(self, groups: list[tuple[str, list[ExaminerView]]]) -> None:
         self.token = gr.State("")
-        self.stored = gr.BrowserState("", storage_key=STORE)
+        # what is stored is a token that cannot be guessed; a secret of the server's would only make it unreadable after a restart
+        self.stored = gr.BrowserState("", storage_key=STORE, secret=STORE)
         gr.HTML(play_html.HEADER, elem_id="header")
         self.opening = gr.HTML(play_html.OPENING)
         self._choose(groups)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import gradio as gr
@@ -17,9 +16,8 @@ from ui.web.session import PlaySession, SessionRegistry
 
 Update = dict[Any, Any]
 
-SHOW_AT_ONCE_S = 0.1
-TYPING_MARK_S = 0.3
-"""After these the words are shown without a reply, then a typing mark (0.4 s in all)."""
+TYPING_MARK_S = 0.4
+"""A reply that takes longer is announced by a typing mark."""
 
 ASK = "#ask textarea, #ask input"
 SOURCES = {"starter": "Cases written for Bedside", "ddxplus": "Short cases in the form of DDXPlus"}
@@ -67,10 +65,12 @@ class Page:
         c = self.c
         c.cards.select(self.begin, None, self._all(), **QUIET).then(None, js=focus_js(ASK))
         talk = [c.ask, *c.askers, c.note, c.chat, c.bar, c.play, c.over]
-        gr.on([c.ask.submit, c.send.click], self.send, [c.token, c.ask], talk, trigger_mode="once", **QUIET).then(
-            None, js=focus_js(ASK)
-        )
-        c.vitals.click(self.send_vitals, [c.token, c.ask], talk, trigger_mode="once", **QUIET).then(None, js=focus_js(ASK))
+        for said in (
+            gr.on([c.ask.submit, c.send.click], self.send, [c.token, c.ask], talk, trigger_mode="once", **QUIET),
+            c.vitals.click(self.send_vitals, [c.token, c.ask], talk, trigger_mode="once", **QUIET),
+        ):
+            said.then(None, js=focus_js(ASK))
+            said.then(self.hear, [c.token], talk, **QUIET)
         for button, words in ((c.examine, "Examine the "), (c.order, "Order a test: ")):
             button.click(None, None, c.ask, js=f"() => {words!r}", **QUIET).then(None, js=focus_js(ASK))
         c.notes.change(self.write_notes, [c.token, c.notes], None, trigger_mode="always_last", **QUIET)
@@ -188,36 +188,33 @@ class Page:
             return self._choosing(f"That did not work: {error.what}.")
         return self._playing(token, session)
 
-    async def send(self, token: str, text: str, request: gr.Request) -> AsyncIterator[Update]:
+    async def send(self, token: str, text: str, request: gr.Request) -> Update:
         """Words were sent."""
-        async for update in self._send(token, text, "", request):
-            yield update
+        return await self._send(token, text, "", request)
 
-    async def send_vitals(self, token: str, draft: str, request: gr.Request) -> AsyncIterator[Update]:
+    async def send_vitals(self, token: str, draft: str, request: gr.Request) -> Update:
         """The vital signs were asked for; what is being typed stays."""
-        async for update in self._send(token, VITALS, draft, request):
-            yield update
+        return await self._send(token, VITALS, draft, request)
 
-    async def _send(self, token: str, text: str, left: str, request: gr.Request) -> AsyncIterator[Update]:
+    async def _send(self, token: str, text: str, left: str, request: gr.Request) -> Update:
         c, session = self.c, self._session(token, request)
         if session is None:
-            yield {c.note: play_html.note_html(GONE + " Load the page again.", "warn")}
-            return
+            return {c.note: play_html.note_html(GONE + " Load the page again.", "warn")}
         sent = session.send(text)
         if not sent.accepted:
-            yield self._talk(session, sent.note)
-            return
-        box = {c.ask: gr.Textbox(value=left)}
-        for patience, thinking in ((SHOW_AT_ONCE_S, False), (TYPING_MARK_S, True)):
-            if await session.wait(patience):
-                break
-            yield self._talk(session, sent.note, thinking) | box
-            box = {}  # cleared once: by now the next question may stand in it
+            return self._talk(session, sent.note)
+        replied = await session.wait(TYPING_MARK_S)
+        update = self._talk(session, sent.note, thinking=not replied)
+        update[c.ask] = gr.Textbox(value=left, interactive=session.phase != "must_commit")
+        return update
+
+    async def hear(self, token: str, request: gr.Request) -> Update:
+        """The second half of `send`: the reply of a patient who takes time to think."""
+        session = self._session(token, request)
+        if session is None or session.phase != "thinking":
+            return {self.c.note: gr.skip()}
         await session.wait()
-        update = self._talk(session, sent.note)
-        if box:
-            update[c.ask] = gr.Textbox(value=left, interactive=session.phase == "asking")
-        yield update
+        return self._talk(session)
 
     def write_notes(self, token: str, text: str, request: gr.Request) -> None:
         """The notes were changed."""
@@ -300,5 +297,5 @@ class Page:
         return self._debriefed(token, session)
 
 
-QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-"""Events answer at once, show no spinner of their own, and are no public interface."""
+QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private", "queue": False}
+"""Events show no spinner of their own, are no public interface, and are plain requests: a stream of answers can lose one, and the page hangs."""

@@ -25,6 +25,7 @@ INTRO = (
     "then commit a diagnosis and see how you reached it.</p></div>"
 )
 EMPTY = '<p class="card muted">There are no cases here yet. Start Bedside with cases: <code>bedside ui --cases FILE</code>.</p>'
+HINT = "Ask as you would at the bedside, one thing at a time. Every message takes a turn."
 MOST_CASES = 60
 
 
@@ -64,7 +65,8 @@ def chat_html(shot: Snapshot, thinking: bool = False) -> str:
         after = [turn for turn in shot.turns if turn.role == "examiner"]
         new = [turn for turn in shot.turns if not after or turn.idx > after[-1].idx]
         last = " ".join(turn.text for turn in new)
-    return f'{dialogue_html(shot.turns, thinking)}<div class="sr" role="status">{esc(last)}</div>'
+    hint = f'<p class="hint">{HINT}</p>' if not shot.asked else ""
+    return f'{dialogue_html(shot.turns, thinking)}{hint}<div class="sr" role="status">{esc(last)}</div>'
 
 
 def note_html(note: str | None, kind: str = "") -> str:

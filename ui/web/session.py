@@ -240,6 +240,8 @@ class PlaySession:
         Returns:
             whether that is so now.
         """
+        if self._settled.is_set():
+            return True
         try:
             await asyncio.wait_for(self._settled.wait(), seconds)
         except TimeoutError:
