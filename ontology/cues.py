@@ -55,7 +55,8 @@ ADVICE = re.compile(
     _ANY_CASE,
 )
 HYPOTHETICAL = re.compile(
-    r"\b(?:if (?:you|it|the|this|that|symptoms?|your) (?:\w+ ){0,3}(?:develop|get|have|notice|worsen|experience|become|feel|start|see)|"
+    r"\b(?:(?<!know )(?<!me )(?<!us )(?<!ask )(?<!wonder )(?<!wondering )(?<!see )if (?:you|it|the|this|that|symptoms?|your) "
+    r"(?:\w+ ){0,3}(?:develop|get|have|notice|worsen|experience|become|feel|start|see)|"
     r"in case (?:of|you)|should you (?:develop|notice|experience)|come back if|call (?:us|911|999|112) if)\b",
     _ANY_CASE,
 )

@@ -242,7 +242,9 @@ def _kept_files() -> list[Path]:
         names = []
     if not any(names):
         folders = [*LAYERS, "tests", "docs", ".ci"]
-        return [path for folder in folders for path in sorted((ROOT / folder).rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
+        return [
+            path for folder in folders for path in sorted((ROOT / folder).rglob("*")) if path.is_file() and "__pycache__" not in path.parts
+        ]
     return [ROOT / name for name in names if name and (ROOT / name).is_file()]
 
 

@@ -21,7 +21,8 @@ def import_cases(source: str, folder: Path, out: Path, splits: tuple[str, ...], 
         raise BedsideError(f"no source is called {source!r}", "cases import", "known: ddxplus")
     from simulator.build import default_ward
     from simulator.cases_io import write_cases
-    from simulator.sources.ddxplus import DdxplusImporter, ImportReport, patient_files, read_release, split_of
+    from simulator.sources.ddxplus import DdxplusImporter, ImportReport
+    from simulator.sources.ddxplus_files import patient_files, read_release, split_of
     from simulator.sources.ddxplus_tables import ddxplus_tables
 
     ward = default_ward()

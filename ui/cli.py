@@ -18,8 +18,10 @@ app = typer.Typer(
 )
 cases_app = typer.Typer(help="Import cases and look at them.", no_args_is_help=True, rich_markup_mode=None)
 profiles_app = typer.Typer(help="Disease profiles: how often each feature occurs.", no_args_is_help=True, rich_markup_mode=None)
+icd_app = typer.Typer(help="ICD-10-CM: codes, names, and how far diagnoses are apart.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(cases_app, name="cases")
 app.add_typer(profiles_app, name="profiles")
+app.add_typer(icd_app, name="icd")
 
 CasesOption = Annotated[str, typer.Option("--cases", help="starter, ddxplus-form, or a file or folder of cases", envvar="BEDSIDE_CASES")]
 ProfilesOption = Annotated[
@@ -76,7 +78,9 @@ def run(
     trusted_endpoint: Annotated[
         list[str] | None, typer.Option("--trusted-endpoint", help="base URL that may get cases that must not be passed on; repeatable")
     ] = None,
-    temperature: Annotated[float | None, typer.Option("--temperature", min=0, max=2)] = None,
+    temperature: Annotated[
+        float | None, typer.Option("--temperature", min=0, max=2, help="of sampling; without it, the endpoint's own")
+    ] = None,
     timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="seconds for one request")] = 120.0,
     max_retries: Annotated[int, typer.Option("--max-retries", min=0, help="further tries after a fault of the endpoint")] = 5,
     force: Annotated[bool, typer.Option("--force", help="go on in a folder made with other settings")] = False,
@@ -232,6 +236,52 @@ def profiles_show(
     from ui.cases import show_profiles
 
     show_profiles(profiles, disease)
+
+
+@icd_app.command("show")
+def icd_show(
+    code: Annotated[str, typer.Argument(help="a code in any spelling, e.g. i2102; also a block or chapter")],
+    as_json: JsonOption = False,
+) -> None:
+    """Show a code with what lies above and below it."""
+    from ui.icd import show_code
+
+    raise typer.Exit(show_code(code, as_json))
+
+
+@icd_app.command("search")
+def icd_search(
+    name: Annotated[str, typer.Argument(help="a name, its beginning, an abbreviation, or the beginning of a code")],
+    limit: Annotated[int, typer.Option("--limit", min=1, help="at most so many")] = 10,
+    as_json: JsonOption = False,
+) -> None:
+    """Find codes by name. Typing errors, word order, plural and British spelling do not matter."""
+    from ui.icd import search_names
+
+    raise typer.Exit(search_names(name, limit, as_json))
+
+
+@icd_app.command("normalise")
+def icd_normalise(
+    text: Annotated[str, typer.Argument(help="a diagnosis: codes, a name, or both")],
+    as_json: JsonOption = False,
+) -> None:
+    """Read a diagnosis as scoring reads it, and tell how. Exit code 1: it could not be resolved."""
+    from ui.icd import normalise_text
+
+    raise typer.Exit(normalise_text(text, as_json))
+
+
+@icd_app.command("distance")
+def icd_distance(
+    prediction: Annotated[str, typer.Argument(help="what was answered: a code or a name")],
+    truth: Annotated[str, typer.Argument(help="what is true: a code or a name")],
+    as_json: JsonOption = False,
+) -> None:
+    """Measure how far an answer is from the truth."""
+    from ui.icd import measure_distance
+
+    raise typer.Exit(measure_distance(prediction, truth, as_json))
 
 
 def main() -> None:

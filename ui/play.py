@@ -12,8 +12,9 @@ from types import FrameType
 from ontology.errors import BedsideError
 from simulator.build import default_ward, make_bed
 from simulator.case import PatientVector
+from simulator.encounter import SELF_ANSWER
 from simulator.examiners.live import LiveExaminer
-from simulator.final_answer import probability, render
+from simulator.final_answer import parse_message, probability, render
 from simulator.protocols import Abandoned, Move, Situation
 from simulator.trace import Budget, DialogueTrace, FinalAnswer, RankedDiagnosis, Turn
 from simulator.traces_io import Appender, read_traces, sealed_line
@@ -36,8 +37,11 @@ def play_case(spec: str, wanted: str | None, seed: int, max_turns: int, save: Pa
     say(HELP)
     bed = make_bed(case, LiveExaminer(name, _ask), default_ward(), shelf.profiles(case), Budget(max_turns=max_turns), seed)
     # asyncio's own handler would only cancel, and that waits for the next line to be typed.
-    signal.signal(signal.SIGINT, _interrupt)
-    trace = asyncio.run(bed.run(_Printer()))
+    before = signal.signal(signal.SIGINT, _interrupt)
+    try:
+        trace = asyncio.run(bed.run(_Printer()))
+    finally:
+        signal.signal(signal.SIGINT, before)
     if kept is not None:
         kept.append(sealed_line(trace))
         kept.close()
@@ -79,8 +83,16 @@ async def _ask(situation: Situation) -> Move:
             return Move(render(await _commit()))
         if text.startswith("/"):
             say(HELP)
+        elif text and not _own_words(text):
+            say("Write it as your own question or order.")
         elif text:
             return Move(text)
+
+
+def _own_words(text: str) -> bool:
+    """Whether anything is left where the encounter cuts what is put into the other side's mouth; nothing left would end it."""
+    parsed = parse_message(text)
+    return parsed.answer is not None or bool(SELF_ANSWER.split(parsed.said)[0].strip())
 
 
 async def _line(prompt: str) -> str:

@@ -49,7 +49,8 @@ def form_cases() -> tuple[PatientVector, ...]:
     """Invented patients in the form of a DDXPlus release, through the importer."""
     from importlib.resources import as_file
 
-    from simulator.sources.ddxplus import DdxplusImporter, ImportReport, patient_files, read_release
+    from simulator.sources.ddxplus import DdxplusImporter, ImportReport
+    from simulator.sources.ddxplus_files import patient_files, read_release
     from simulator.sources.ddxplus_tables import ddxplus_tables
 
     ward = default_ward()

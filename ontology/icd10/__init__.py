@@ -27,6 +27,8 @@ from ontology.icd10.information import IcMethod
 from ontology.icd10.names import NameIndex, NameMatch, fold_name, name_index
 from ontology.icd10.normalise import CodeItem, NormalisedCodes, Status, is_manifestation, normalise
 from ontology.icd10.resolve import Resolution, Route, resolve
+from ontology.icd10.search import Hit, HitPath, search
+from ontology.icd10.synonyms import Synonym, synonym_table, synonyms_version
 from ontology.icd10.table import CmTable, WhoTable, cache_folder, load_cm_table, load_who_table
 from ontology.icd10.tree import IcdTree, Level, Node, icd_tree
 
@@ -36,6 +38,8 @@ __all__ = [
     "CodeItem",
     "Codes",
     "Comparison",
+    "Hit",
+    "HitPath",
     "IcMethod",
     "IcdTree",
     "Level",
@@ -48,6 +52,7 @@ __all__ = [
     "Resolution",
     "Route",
     "Status",
+    "Synonym",
     "WhoTable",
     "best_of",
     "cache_folder",
@@ -74,4 +79,7 @@ __all__ = [
     "sdd_case",
     "sdd_jaccard",
     "sdd_sym",
+    "search",
+    "synonym_table",
+    "synonyms_version",
 ]

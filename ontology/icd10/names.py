@@ -1,7 +1,4 @@
-"""Disease names as ICD-10-CM gives them, folded for exact look-up: titles, inclusion terms, includes.
-
-A search that tolerates misspelling can be put on `NameIndex.names()` and return the same `NameMatch`.
-"""
+"""Disease names as ICD-10-CM gives them, folded for exact look-up: titles, inclusion terms, includes."""
 
 from __future__ import annotations
 
@@ -22,6 +19,8 @@ KINDS: tuple[Kind, ...] = ("title", "inclusion_term", "includes", "variant")
 
 _POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s|$)")
 _BRACKETS = re.compile(r"\[[^\]]*\]|\([^)]*\)")
+_BORROWED = re.compile(r"\bin (?:[a-z ]+ )?diseases? classified elsewhere|\bin Lyme disease", re.IGNORECASE)
+_REMAINDER = re.compile(r"\bother\b|related disorders$", re.IGNORECASE)
 _UNSPECIFIED = re.compile(r"(?:^unspecified )|(?: (?:nos|unspecified)$)")
 _GREEK = str.maketrans({"α": " alpha ", "β": " beta ", "γ": " gamma ", "δ": " delta "})
 _BRITISH = (
@@ -81,12 +80,13 @@ class NameIndex:
             for position, names in entries:
                 if kind == "title" or tree.depths[position] >= CATEGORY_DEPTH:
                     for name in names:
-                        self._add(name, position, KINDS.index(kind))
+                        if not is_borrowed(table.titles[position], kind, name):
+                            self._add(name, position, KINDS.index(kind))
 
     def _add(self, name: str, position: int, rank: int) -> None:
         name_folded = fold_name(name)
         self._found[name_folded].append((rank, position))
-        for variant in _variants(name, name_folded):
+        for variant in name_variants(name, name_folded):
             self._found[variant].append((len(KINDS) - 1, position))
 
     def names(self) -> Iterator[str]:
@@ -118,7 +118,26 @@ class NameIndex:
         return NameMatch(key, KINDS[rank], chosen, tuple(codes))
 
 
-def _variants(name: str, name_folded: str) -> set[str]:
+def is_borrowed(title: str, kind: Kind, name: str) -> bool:
+    """Whether a term means its code only under that code's title.
+
+    "Pyelonephritis" is listed under "… in diseases classified elsewhere", "adenomatous polyp" under "benign neoplasm of other … female
+    genital organs", "caffeine" under "other stimulant related disorders".
+    """
+    if kind == "title":
+        return False
+    if _BORROWED.search(title):
+        return True
+    return kind == "includes" and bool(_REMAINDER.search(title)) and not set(fold_name(name).split()) & set(fold_name(title).split())
+
+
+def name_variants(name: str, name_folded: str) -> set[str]:
+    """Folded forms of a name without brackets, "NOS" and "unspecified", the name itself left out.
+
+    Args:
+        name: the name.
+        name_folded: the same, folded.
+    """
     bare = fold_name(_BRACKETS.sub(" ", name)) if "(" in name or "[" in name else name_folded
     return {bare, _UNSPECIFIED.sub("", bare), _UNSPECIFIED.sub("", name_folded)} - {name_folded, ""}
 

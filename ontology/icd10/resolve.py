@@ -1,6 +1,7 @@
 """From a diagnosis as somebody wrote it to ICD-10-CM codes and the way there (metrics.md 3.2, rule 6).
 
-The text may be a code or a list of codes, a name with a code, or a name that the classification itself gives.
+The text may be a code or a list of codes, a name with a code, or a name: one that the classification or our synonyms give, or one that
+comes down to such a name when word order, typing errors, hedges and qualifiers are set aside.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, cast
 
 from ontology.icd10.names import Kind, fold_name, name_index
+from ontology.icd10.names_in_text import Reading, read_name
 from ontology.icd10.normalise import NormalisedCodes, is_code_shaped, normalise, who_table
+from ontology.icd10.synonyms import synonym_table
 
-Route = Literal["code", "embedded_code", "synonym", Kind, "who_title", "none"]
+Route = Literal["code", "embedded_code", "synonym", Kind, "who_title", "lexical", "none"]
 
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 _PREFIX = re.compile(r"^\s*ICD[\s-]*10(?:[\s-]*CM)?(?:\s+codes?)?\s*[:=]?\s*", re.IGNORECASE)
@@ -29,7 +32,7 @@ class Resolution:
     """What a text was taken to mean; iterating gives the codes (none: unresolved).
 
     `unresolved` holds what of the text gave no code; `candidates` the codes among which a name does not
-    choose.
+    choose; `likeness` is how like the text is to the name, where that decided (method `lexical`).
     """
 
     text: str
@@ -39,6 +42,12 @@ class Resolution:
     candidates: tuple[str, ...] = ()
     manifestation_only: bool = False
     steps: tuple[str, ...] = ()
+    likeness: float | None = None
+
+    @property
+    def path(self) -> str:
+        """The method, with the likeness if that decided: "synonym", "lexical:0.93"."""
+        return self.method if self.likeness is None else f"{self.method}:{self.likeness:.2f}"
 
     def __iter__(self) -> Iterator[str]:
         """The codes."""
@@ -71,7 +80,7 @@ def resolve(text: str, synonyms: Mapping[str, str] | None = None, keep_extension
         return _from_codes(text, "embedded_code", codes, steps)
     if any(item.code and _trustworthy(item.raw) for item in plain.items):
         return _from_codes(text, "code", plain, ())
-    return named
+    return named if named.candidates or named.method != "none" else _by_reading(text, synonyms or {}, keep_extension)
 
 
 def _from_codes(text: str, method: Route, found: NormalisedCodes, steps: tuple[str, ...]) -> Resolution:
@@ -79,11 +88,14 @@ def _from_codes(text: str, method: Route, found: NormalisedCodes, steps: tuple[s
 
 
 def _by_name(text: str, synonyms: Mapping[str, str], keep_extension: bool) -> Resolution:
-    """The whole text as a name: caller's synonyms, ICD-10-CM, then WHO titles of codes that CM has too."""
+    """The whole text as a name: caller's synonyms, ours, ICD-10-CM, then WHO titles of codes that CM has too."""
     key = fold_name(text)
     if key in synonyms:
         found = normalise(synonyms[key], keep_extension)
         return _from_codes(text, "synonym", found, (f"synonym of {synonyms[key]}",))
+    ours = synonym_table().get(key)
+    if ours is not None:
+        return _from_codes(text, "synonym", normalise(ours.code), (f"synonym of {ours.code} ({ours.basis})",))
     match = name_index().match(text)
     if match is not None and match.code is not None:
         step = f"{match.kind} of {', '.join(match.candidates)}"
@@ -94,6 +106,21 @@ def _by_name(text: str, synonyms: Mapping[str, str], keep_extension: bool) -> Re
     candidates = match.candidates if match is not None else tuple(who)
     steps = (f"one name of {', '.join(candidates)}",) if candidates else ("no such name",)
     return Resolution(text, (), "none", (text,), candidates, steps=steps)
+
+
+def _by_reading(text: str, synonyms: Mapping[str, str], keep_extension: bool) -> Resolution:
+    """The text as `read_name` takes it apart."""
+
+    def exact(part: str) -> Reading:
+        found = _by_name(part, synonyms, keep_extension)
+        return Reading(found.codes, found.candidates, found.steps if found.codes else (), None, found.method)
+
+    read = read_name(text, exact)
+    if not read.codes:
+        return Resolution(text, (), "none", (text,), read.candidates, steps=read.steps or ("no such name",))
+    found = normalise(", ".join(read.codes), keep_extension)
+    method = cast(Route, read.method)
+    return Resolution(text, found.codes, method, (), (), found.manifestation_only, (*read.steps, *found.steps), read.lexical)
 
 
 @cache

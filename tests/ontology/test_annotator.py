@@ -50,6 +50,7 @@ def check(annotation: Annotation, text: str) -> None:
         ("Tell me about any night sweats.", ["Night sweats"]),
         ("I wonder whether you have had any fever.", ["Fever"]),
         ("I'd like to know if you have had chills.", ["Chills"]),
+        ("Can you tell me if you have noticed a rash.", ["Skin rash"]),
         ("You have had a fever, haven't you?", ["Fever"]),
         ("Ever had a seizure?", ["Seizure"]),
     ],
@@ -99,7 +100,9 @@ def test_stated_findings_keep_their_polarity(vocabulary: Vocabulary, text: str, 
     assert [m.polarity for m in annotate_examiner(text, vocabulary).mentions] == polarities
 
 
-@pytest.mark.parametrize("text", ["No chest pain?", "You don't have chest pain, do you?", "You haven’t had any chest pain?", "Not any chest pain?"])
+@pytest.mark.parametrize(
+    "text", ["No chest pain?", "You don't have chest pain, do you?", "You haven’t had any chest pain?", "Not any chest pain?"]
+)
 def test_a_negated_question_still_asks(vocabulary: Vocabulary, text: str) -> None:
     """E2."""
     found = annotate_examiner(text, vocabulary)
@@ -127,7 +130,9 @@ def test_compound_questions_ask_each_in_text_order(vocabulary: Vocabulary, text:
 
 def test_a_general_word_beside_a_finding_asks_nothing_more(vocabulary: Vocabulary) -> None:
     """ "Is the pain worse when you move?" is one question."""
-    assert [name for name, _ in asked(annotate_examiner("Is the pain worse when you move?", vocabulary), vocabulary)] == ["Pain worse on movement"]
+    assert [name for name, _ in asked(annotate_examiner("Is the pain worse when you move?", vocabulary), vocabulary)] == [
+        "Pain worse on movement"
+    ]
     assert [name for name, _ in asked(annotate_examiner("Are you in pain?", vocabulary), vocabulary)] == ["Pain"]
 
 
@@ -135,6 +140,7 @@ def test_a_general_word_beside_a_finding_asks_nothing_more(vocabulary: Vocabular
     ("text", "names"),
     [
         ("Any mucus with the cough?", ["Cough with coloured or increased sputum"]),
+        ("Any phlegm with the cough?", ["Cough with coloured or increased sputum"]),
         ("Apart from the headache, do you have nausea?", ["Nausea"]),
         ("Besides the cough, any fever?", ["Fever"]),
         ("When you have the headache, do you feel sick to your stomach?", ["Nausea"]),
@@ -205,7 +211,7 @@ def test_a_detail_is_asked_of_its_finding(vocabulary: Vocabulary, text: str, nam
     [
         "Do you have sharp chest pain?",
         "Any severe chest pain?",
-        "Are you having crushing chest pain?",
+        "Are you having stabbing chest pain?",
         "Have you had burning chest pain?",
     ],
 )
@@ -214,11 +220,12 @@ def test_asking_for_a_kind_of_pain_asks_for_the_pain(vocabulary: Vocabulary, tex
     assert asked(annotate_examiner(text, vocabulary), vocabulary) == [("Chest pain", None)]
 
 
-@pytest.mark.parametrize(("text", "attribute"), [("Do you have pain that spreads?", "radiation"), ("Have you any pain that is relieved by rest?", "relieving")])
+@pytest.mark.parametrize(
+    ("text", "attribute"), [("Do you have pain that spreads?", "radiation"), ("Have you had pain that anything relieves?", "relieving")]
+)
 def test_some_details_are_asked_with_the_presence(vocabulary: Vocabulary, text: str, attribute: str) -> None:
     """ "Pain that spreads": whoever answers has to speak of the spreading."""
-    (mention,) = [m for m in annotate_examiner(text, vocabulary).mentions if m.cui == PAIN] or [None]
-    assert mention is None or mention.attribute == attribute
+    assert [(m.cui, m.attribute) for m in annotate_examiner(text, vocabulary).mentions] == [(PAIN, attribute)]
 
 
 def test_words_of_a_concept_are_no_detail(vocabulary: Vocabulary) -> None:
@@ -408,7 +415,11 @@ def test_relatives_are_asked_about_as_such(vocabulary: Vocabulary) -> None:
 
 def test_the_past_is_marked(vocabulary: Vocabulary) -> None:
     """Temporality of what is asked."""
-    for text, when in (("Have you ever had a seizure?", "historical"), ("Any seizures in the past?", "historical"), ("Any seizures?", "current")):
+    for text, when in (
+        ("Have you ever had a seizure?", "historical"),
+        ("Any seizures in the past?", "historical"),
+        ("Any seizures?", "current"),
+    ):
         (mention,) = annotate_examiner(text, vocabulary).mentions
         assert mention.temporality == when
 
@@ -500,7 +511,22 @@ def test_any_text_is_read_without_an_error(vocabulary: Vocabulary, text: str, fo
 
 @pytest.mark.parametrize(
     "piece",
-    ["when did ", "how does it ", "if you the ", "pain ", "do you have pain ", "a", "\u0301", "? ", "and ", "no ", "'a", "\x00", "where ", "family history of a "],
+    [
+        "when did ",
+        "how does it ",
+        "if you the ",
+        "pain ",
+        "do you have pain ",
+        "a",
+        "\u0301",
+        "? ",
+        "and ",
+        "no ",
+        "'a",
+        "\x00",
+        "where ",
+        "family history of a ",
+    ],
 )
 def test_long_lines_are_read(vocabulary: Vocabulary, piece: str) -> None:
     """20 kB on one line, of what the patterns look for."""
@@ -513,26 +539,29 @@ def test_long_lines_are_read(vocabulary: Vocabulary, piece: str) -> None:
 # -- answers ----------------------------------------------------------------------------------------------------------
 
 AFFIRMED = """
-Yes. | yes | YES! | Yeah, a bit. | Yep | Yup, since Monday. | Aye, every night. | Oh yes, terribly. | Definitely. | Absolutely, all the time. |
-Certainly. | I do. | I have, twice. | Yes, no doubt about it. | Yes, but not at night. | Yes, I've had a fever. | Yes, I can't sleep for the pain. |
-I've been coughing a lot. | A little. | Sometimes. | He has been vomiting. | It hurts when I swallow. | My chest feels tight. |
-Quite often, I'm afraid. | Now you mention it, my legs are swollen. | That's right. | Correct. | Sure. | I can hardly breathe. |
+Yes. | yes | YES! | Yeah, a bit. | Yep | Yup, since Monday. | Aye, every night. | Oh yes, terribly. | Definitely. |
+Absolutely, all the time. | Certainly. | I do. | I have, twice. | Yes, no doubt about it. | Yes, but not at night. |
+Yes, I've had a fever. | Yes, I can't sleep for the pain. | I've been coughing a lot. | A little. | Sometimes. |
+He has been vomiting. | It hurts when I swallow. | My chest feels tight. | Quite often, I'm afraid. |
+Now you mention it, my legs are swollen. | That's right. | Correct. | Sure. | I can hardly breathe. |
 Yes. No other trouble, though. | I can't stop coughing.
 """
 DENIED = """
-No. | no | NO | Nope. | Nah. | Not really. | Not at all. | Never. | No, never. | No, I've had a cough. | No, I haven't. | I haven't had any fever. |
-I don't smoke. | I do not smoke. | I have not. | I have no pain. | I have never had one. | I have nothing like that. | None that I've noticed. |
-Nothing like that. | Neither of them. | She hasn't been sick. | Nobody in my family. | I can't say I have. | Can't say that I did. |
-No, not that I know of. | Not that I've noticed. | There isn't any blood. | He doesn't cough. | My ankles aren't swollen. | I've never had one. |
-No, definitely not. | Definitely not. | Absolutely not. | Certainly not. | Of course not. | Hardly ever. | I haven’t had a fever. |
-I don’t think so. | I don't think so. | I wouldn't say so. | No fever. | Without any pain. | I'd say no. | Nothing of the sort. | I cannot say I have. |
-I didn't. | It wasn't painful.
+No. | no | NO | Nope. | Nah. | Not really. | Not at all. | Never. | No, never. | No, I've had a cough. | No, I haven't. |
+I haven't had any fever. | I don't smoke. | I do not smoke. | I have not. | I have no pain. | I have never had one. |
+I have nothing like that. | None that I've noticed. | Nothing like that. | Neither of them. | She hasn't been sick. |
+Nobody in my family. | I can't say I have. | Can't say that I did. | No, not that I know of. | Not that I've noticed. |
+There isn't any blood. | He doesn't cough. | My ankles aren't swollen. | I've never had one. | No, definitely not. |
+Definitely not. | Absolutely not. | Certainly not. | Of course not. | Hardly ever. | I haven’t had a fever. | I don’t think so. |
+I don't think so. | I wouldn't say so. | No fever. | Without any pain. | I'd say no. | Nothing of the sort. |
+I cannot say I have. | I didn't. | It wasn't painful.
 """
 UNSURE = """
-I'm not sure. | Not sure. | I don't know. | I do not know. | I don’t know. | I really don't know. | No idea. | I have no idea. | No clue. | Hard to say. |
-I can't say. | I can't remember. | I don't remember. | I couldn't tell you. | I can't tell. | Maybe. | Perhaps. | Possibly. | Yes, maybe. |
-I might have. | I haven't really noticed. | I wouldn't know. | Not that I know. | Not that I'm aware. | Difficult to say. | I'm unsure. |
-Not entirely certain. | I think so, but I'm not sure. | I'm not certain, sorry. | Dunno.
+I'm not sure. | Not sure. | I don't know. | I do not know. | I don’t know. | I really don't know. | No idea. | I have no idea. |
+No clue. | Hard to say. | I can't say. | I can't remember. | I don't remember. | I couldn't tell you. | I can't tell. | Maybe. |
+Perhaps. | Possibly. | Yes, maybe. | I might have. | I haven't really noticed. | I wouldn't know. | Not that I know. |
+Not that I'm aware. | Difficult to say. | I'm unsure. | Not entirely certain. | I think so, but I'm not sure. |
+I'm not certain, sorry. | Dunno.
 """
 ANSWERS = [
     (" ".join(text.split()), answer)
@@ -553,7 +582,10 @@ def test_answers(text: str, answer: str) -> None:
         ("My head hurts and I have a fever.", [("Headache", True), ("Fever", True)]),
         ("I've had a headache for days, but no fever.", [("Headache", True), ("Fever", False)]),
         ("No fever, but I cough.", [("Fever", False), ("Cough", True)]),
-        ("I don't have any nausea, vomiting or rash, and my chest hurts.", [("Nausea", False), ("Vomiting", False), ("Skin rash", False), ("Chest pain", True)]),
+        (
+            "I don't have any nausea, vomiting or rash, and my chest hurts.",
+            [("Nausea", False), ("Vomiting", False), ("Skin rash", False), ("Chest pain", True)],
+        ),
         ("My chest hurts and I have no idea why.", [("Chest pain", True)]),
         ("I've been short of breath since this morning and it hasn't gone off.", [("Dyspnea", True)]),
         ("I haven’t had a cough.", [("Cough", False)]),

@@ -11,9 +11,7 @@ import pytest
 from ontology.errors import BedsideError
 from ontology.icd10 import icd_tree
 
-PHANTOMS = (
-    "C00-C96 C00-C75 M00-M25 M40-M54 M60-M79 M80-M94 T07-T88 T20-T32 V00-X58 V00-V99 W00-X58 Y62-Y84".split()
-)
+PHANTOMS = "C00-C96 C00-C75 M00-M25 M40-M54 M60-M79 M80-M94 T07-T88 T20-T32 V00-X58 V00-V99 W00-X58 Y62-Y84".split()
 
 
 def test_size() -> None:

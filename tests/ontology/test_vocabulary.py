@@ -17,7 +17,9 @@ def row(concept: str, name: str, *lay: str, **more: object) -> ConceptRow:
     return ConceptRow.model_validate({"id": concept, "name": name, "basis": "local", "kind": "symptom", "lay": list(lay), **more})
 
 
-def term(hpo_id: str, name: str, *cuis: str, parents: tuple[str, ...] = (PHENOTYPE_ROOT,), synonyms: tuple[tuple[str, str, bool], ...] = ()) -> HpoTerm:
+def term(
+    hpo_id: str, name: str, *cuis: str, parents: tuple[str, ...] = (PHENOTYPE_ROOT,), synonyms: tuple[tuple[str, str, bool], ...] = ()
+) -> HpoTerm:
     return HpoTerm(hpo_id, name, list(cuis), list(parents), list(synonyms))
 
 
@@ -174,7 +176,11 @@ def test_hpo_links_join_our_rows() -> None:
     """A row that stands for a term has the term's parents too."""
     vocabulary = small(
         row("X:own", "Own", hpo="HP:0000024", parents=["C0000025"]),
-        terms=(term("HP:0000023", "Above", "C0000023"), term("HP:0000024", "Here", parents=("HP:0000023",)), term("HP:0000025", "Beside", "C0000025")),
+        terms=(
+            term("HP:0000023", "Above", "C0000023"),
+            term("HP:0000024", "Here", parents=("HP:0000023",)),
+            term("HP:0000025", "Beside", "C0000025"),
+        ),
     )
     assert {"C0000023", "C0000025"} <= set(vocabulary.ancestors("X:own", hmax=1))
 
@@ -272,7 +278,12 @@ def test_canonical_ids_are_stable(vocabulary: Vocabulary) -> None:
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
-@given(st.lists(st.sampled_from(["chest", "pain", "the", "headache", "fever", "?", "é", "🤒", "\u0301", "not", "weight", "loss", ",", "\x00"]), max_size=40))
+@given(
+    st.lists(
+        st.sampled_from(["chest", "pain", "the", "headache", "fever", "?", "é", "🤒", "\u0301", "not", "weight", "loss", ",", "\x00"]),
+        max_size=40,
+    )
+)
 def test_matches_slice_to_phrases_in_order(vocabulary: Vocabulary, words: list[str]) -> None:
     """Whatever stands around them."""
     text = " ".join(words)

@@ -49,7 +49,7 @@ def facts_of(raw: dict[str, Any]) -> list[dict[str, Any]]:
     return raw["patient_facts"]["facts"]
 
 
-# -- minimum anchors ------------------------------------------------------------------------------------------------------------------
+# -- minimum anchors -------------------------------------------------------------------------------------------------------------------
 
 
 def test_a_complaint_that_is_no_fact_of_the_case_is_refused(raw: dict[str, Any]) -> None:
@@ -121,7 +121,7 @@ def test_ages_are_completed_years_of_a_life(raw: dict[str, Any], age: int, fits:
         assert "patient_facts.age" in refusal(raw)
 
 
-# -- the stored form ------------------------------------------------------------------------------------------------------------------
+# -- the stored form -------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("version", ["2.0", "", None, 1, ["1.0"]])
@@ -194,7 +194,7 @@ def test_a_case_is_a_versioned_document() -> None:
     assert PatientVector.model_json_schema()["additionalProperties"] is False
 
 
-# -- views ----------------------------------------------------------------------------------------------------------------------------
+# -- views -----------------------------------------------------------------------------------------------------------------------------
 
 
 def strings_in(value: Any) -> list[str]:

@@ -5,30 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import json
-import zipfile
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ontology.errors import BedsideError
 from simulator.build import Ward
 from simulator.case import Fact, PatientVector
-from simulator.sources.ddxplus import (
-    ADDITIVE,
-    COLUMNS,
-    DdxplusImporter,
-    ImportReport,
-    patient_files,
-    read_patients,
-    read_release,
-    split_of,
-)
+from simulator.sources.ddxplus import DdxplusImporter, ImportReport
+from simulator.sources.ddxplus_files import COLUMNS, patient_files, read_release
 from simulator.sources.ddxplus_tables import ddxplus_tables
 
 CHEST_PAIN, PAIN, FEVER, TRAVEL = "C0008031", "C0030193", "C0015967", "X:recent-foreign-travel"
 SCALE = [*range(11)]
+ADDITIVE = re.compile(r"\b(?:also|too|as well|another|besides)\b|^(?:oh, )?and\b", re.IGNORECASE)
 
 
 def evidence(
@@ -156,7 +148,7 @@ def fact(case: PatientVector, concept: str, attribute: str | None = None) -> Fac
     return next(f for f in case.patient_facts.facts if f.concept.cui == concept and f.attribute == attribute)
 
 
-# -- a good row -----------------------------------------------------------------------------------------------------------------------
+# -- a good row ------------------------------------------------------------------------------------------------------------------------
 
 
 def test_a_row_becomes_a_case_with_its_tokens_as_sources(imported: Import) -> None:
@@ -190,7 +182,7 @@ def test_the_world_is_closed_whatever_the_default_values_say(imported: Import) -
     assert [f.source_ref for f in case.patient_facts.facts] == ["E_91"]
 
 
-# -- broken rows are counted, with file, line and reason ----------------------------------------------------------------------------------
+# -- broken rows are counted, with file, line and reason -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -272,154 +264,7 @@ def test_a_limit_is_exact_and_counts_for_each_file(imported: Import, release: Pa
     assert (report.read, len(found)) == (6, 4)
 
 
-# -- files ----------------------------------------------------------------------------------------------------------------------------
-
-
-def error_line(path: Path) -> str:
-    with pytest.raises(BedsideError) as raised:
-        list(read_patients(path))
-    line = raised.value.line()
-    assert line.startswith(str(path)) and "\n" not in line
-    return line
-
-
-@pytest.mark.parametrize("missing", COLUMNS)
-def test_a_missing_column_is_named(tmp_path: Path, missing: str) -> None:
-    path = tmp_path / "release_test_patients.csv"
-    path.write_text(csv_text([GOOD], [column for column in COLUMNS if column != missing]))
-    assert f"column {missing} missing (found: " in error_line(path)
-
-
-def test_an_empty_file_has_no_columns(tmp_path: Path) -> None:
-    path = tmp_path / "release_test_patients"
-    path.write_text("")
-    assert "missing (found: nothing)" in error_line(path)
-
-
-def test_a_file_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "release_test_patients.csv"
-    path.write_bytes(csv_text([{**GOOD, "PATHOLOGY": "Guillain-Barré syndrome"}]).encode("latin-1"))
-    assert "not UTF-8 text" in error_line(path)
-
-
-def test_a_mark_at_the_start_of_the_file_is_no_part_of_the_first_column(tmp_path: Path) -> None:
-    path = tmp_path / "release_test_patients.csv"
-    path.write_text("\ufeff" + csv_text([GOOD]), encoding="utf-8")
-    assert [row for _, row in read_patients(path)] == [GOOD]
-
-
-def test_a_field_that_never_ends_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "release_test_patients.csv"
-    path.write_text(csv_text([]) + '40,"' + "x" * 200_000)
-    assert "not a CSV file" in error_line(path)
-    path.write_text('"' + "x" * 200_000)
-    assert "not a CSV file" in error_line(path)
-
-
-def zipped(path: Path, **files: str) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-    return path
-
-
-def test_a_zip_of_one_file_is_read_and_what_a_mac_adds_is_not(tmp_path: Path) -> None:
-    path = zipped(tmp_path / "release_test_patients.zip", **{"release_test_patients": csv_text([GOOD]), "__MACOSX/._x": "x", "folder/": ""})
-    assert [row for _, row in read_patients(path)] == [GOOD]
-
-
-@pytest.mark.parametrize("files", [{}, {"a": "x", "b": "y"}])
-def test_a_zip_of_more_or_less_than_one_file_is_refused(tmp_path: Path, files: dict[str, str]) -> None:
-    path = zipped(tmp_path / "release_test_patients.zip", **files)
-    assert f"holds {len(files)} files, expected one" in error_line(path)
-
-
-def test_what_only_looks_like_a_zip_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "release_test_patients.zip"
-    path.write_text(csv_text([GOOD]))
-    assert "not a zip file" in error_line(path)
-
-
-def test_a_damaged_zip_is_refused_wherever_the_damage_is(tmp_path: Path) -> None:
-    path = zipped(tmp_path / "release_test_patients.zip", release_test_patients=csv_text([{**GOOD, "AGE": str(n)} for n in range(100)]))
-    whole = path.read_bytes()
-    for place in range(len(whole)):
-        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
-        try:
-            rows = list(read_patients(path))
-        except BedsideError as error:
-            assert error.line().startswith(str(path))
-        else:
-            assert len(rows) == 100  # the damage was in a name or a date
-    path.write_bytes(whole[: len(whole) // 2])
-    assert "not a zip file" in error_line(path)
-
-
-def test_a_zip_with_a_password_is_refused(tmp_path: Path) -> None:
-    path = zipped(tmp_path / "release_test_patients.zip", release_test_patients=csv_text([GOOD]))
-    raw = bytearray(path.read_bytes())
-    raw[6] |= 1  # the flag in the local header and in the directory
-    raw[raw.index(b"PK\x01\x02") + 8] |= 1
-    path.write_bytes(raw)
-    assert "password" in error_line(path)
-
-
-def test_patient_files_go_by_the_releases_names(tmp_path: Path) -> None:
-    for name in (
-        "release_train_patients",
-        "release_validate_patients.csv",
-        "release_test_patients.zip",
-        "release_conditions.json",
-        "notes.csv",
-    ):
-        (tmp_path / name).write_text("")
-    (tmp_path / "old_patients").mkdir()
-    assert [path.name for path in patient_files(tmp_path)] == [
-        "release_test_patients.zip",
-        "release_train_patients",
-        "release_validate_patients.csv",
-    ]
-
-
-def test_unzipped_is_taken_before_zipped_and_neither_twice(tmp_path: Path) -> None:
-    for name in ("release_test_patients.zip", "release_test_patients"):
-        (tmp_path / name).write_text("")
-    assert [path.name for path in patient_files(tmp_path)] == ["release_test_patients"]
-
-
-def test_a_folder_without_patients_or_without_a_release_is_refused(tmp_path: Path, release: Path) -> None:
-    with pytest.raises(BedsideError, match="no patient file here"):
-        patient_files(release)
-    with pytest.raises(BedsideError, match="no such folder"):
-        read_release(tmp_path / "nowhere")
-    (release / "release_conditions.json").unlink()
-    with pytest.raises(BedsideError, match="release_conditions.json: file missing"):
-        read_release(release)
-
-
-@pytest.mark.parametrize("text", [b"", b"{", b"[]", b'{"E_1": 3}', b"\xff", b"[" * 100_000])
-def test_a_malformed_description_is_one_line(release: Path, text: bytes) -> None:
-    (release / "release_evidences.json").write_bytes(text)
-    with pytest.raises(BedsideError) as raised:
-        read_release(release)
-    assert "release_evidences.json" in raised.value.line() and "\n" not in raised.value.line()
-
-
-@pytest.mark.parametrize(
-    ("name", "split"),
-    [
-        ("release_train_patients", "train"),
-        ("release_validate_patients.zip", "validate"),
-        ("Release_TEST_patients.csv", "test"),
-        ("latest_patients.csv", None),
-        ("release_demo_patients.csv", None),
-    ],
-)
-def test_the_split_is_read_off_the_name(name: str, split: str | None) -> None:
-    assert split_of(Path(name)) == split
-
-
-# -- values ---------------------------------------------------------------------------------------------------------------------------
+# -- values ----------------------------------------------------------------------------------------------------------------------------
 
 
 def test_no_travel_is_an_absent_fact_though_it_is_listed(imported: Import) -> None:
@@ -473,7 +318,7 @@ def test_evidences_without_a_row_of_ours_are_kept_as_local_concepts_and_reported
     }
 
 
-# -- diagnoses ------------------------------------------------------------------------------------------------------------------------
+# -- diagnoses -------------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -502,7 +347,7 @@ def test_a_condition_new_to_us_gets_an_id_of_its_own(imported: Import) -> None:
     assert (truth.disease_id, truth.primary.name) == ("ddx-swamp-fever-new", "Swamp Fever (new)")
 
 
-# -- opening words --------------------------------------------------------------------------------------------------------------------
+# -- opening words ---------------------------------------------------------------------------------------------------------------------
 
 
 def test_openings_are_never_additive_and_never_answers(imported: Import) -> None:

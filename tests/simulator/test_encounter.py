@@ -85,7 +85,7 @@ def notes(turn: Turn) -> list[str]:
     return [note.code for note in turn.notes]
 
 
-# -- the budget -------------------------------------------------------------------------------------------------------------------------
+# -- the budget ------------------------------------------------------------------------------------------------------------------------
 
 
 def test_the_patient_opens_and_a_commit_ends_it(play: Play) -> None:
@@ -144,7 +144,7 @@ def test_the_examiner_sees_words_of_the_dialogue_and_nothing_else(play: Play, ca
     assert "pneumonia" not in repr(examiner.seen).lower()
 
 
-# -- what an examiner must not do -------------------------------------------------------------------------------------------------------
+# -- what an examiner must not do ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("message", ["", "   ", "\n", "<think>It is GCA.</think>", "<think>It is GCA.", "Patient: Yes, I do."])
@@ -212,7 +212,7 @@ def test_notes_usage_and_snapshots_of_a_move_are_kept_and_snapshots_never_shown(
     assert not any("Sarcoidosis" in turn.model_dump_json() for turn in trace.turns)
 
 
-# -- how it ends ------------------------------------------------------------------------------------------------------------------------
+# -- how it ends -----------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_a_person_plays_through_a_queue_and_may_leave(case: PatientVector, ward:
     assert (left.termination, roles(left)) == ("abandoned", "pep")
 
 
-# -- the observer, the clock, the seed --------------------------------------------------------------------------------------------------
+# -- the observer, the clock, the seed -------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -360,7 +360,7 @@ def test_one_bed_may_be_played_twice_and_many_at_once(case: PatientVector, ward:
     assert [trace.without_clock() for trace in together] == [trace.without_clock() for trace in alone]
 
 
-# -- what the trace holds of the case ---------------------------------------------------------------------------------------------------
+# -- what the trace holds of the case --------------------------------------------------------------------------------------------------
 
 
 def test_the_opening_marks_the_chief_complaint_as_volunteered(play: Play, case: PatientVector) -> None:

@@ -26,7 +26,7 @@ def assert_plain(message: str) -> ParsedMessage:
     return parsed
 
 
-# -- how an answer is wrapped ---------------------------------------------------------------------------------------------------------
+# -- how an answer is wrapped ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_no_more_diagnoses_are_kept_than_are_ranked() -> None:
     assert len(names(json.dumps({"diagnoses": [f"d{n}" for n in range(50)]}))) == MAX_RANKED
 
 
-# -- reasoning is never shown and never a commit ----------------------------------------------------------------------------------------
+# -- reasoning is never shown and never a commit ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tag", ["think", "thinking", "thought", "reasoning", "THINK", "Think"])
@@ -168,7 +168,7 @@ def test_an_answer_after_the_reasoning_counts_and_not_the_one_within() -> None:
     assert parse_message(message).had_thinking
 
 
-# -- numbers and words ----------------------------------------------------------------------------------------------------------------
+# -- numbers and words -----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,7 @@ def test_half_characters_become_whole_ones_that_a_file_can_hold(message: str) ->
     assert whole is not None and whole.ranked[0].name == "🤒"
 
 
-# -- properties -----------------------------------------------------------------------------------------------------------------------
+# -- properties ------------------------------------------------------------------------------------------------------------------------
 
 PIECES = st.sampled_from(
     [

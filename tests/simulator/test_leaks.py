@@ -123,7 +123,7 @@ def test_a_truth_without_words_guards_nothing() -> None:
     assert LeakGuard({}, lambda concept: "symptom").hits("anything at all") == []
 
 
-# -- which class -------------------------------------------------------------------------------------------------------------------------
+# -- which class -----------------------------------------------------------------------------------------------------------------------
 
 
 def test_the_truth_in_a_plain_answer_is_unlicensed() -> None:
@@ -162,7 +162,7 @@ def test_no_finding_of_today_is_licensed(kind: str) -> None:
     assert not LeakGuard({"x": "x"}, lambda concept: "history").licensed(None)
 
 
-# -- the pool a patient gets -------------------------------------------------------------------------------------------------------------
+# -- the pool a patient gets -----------------------------------------------------------------------------------------------------------
 
 
 def said(utt_id: str, text: str, concept: str | None, act: str | None = None, form: str = "direct") -> Utterance:
@@ -216,7 +216,7 @@ def test_no_utterance_that_a_bundled_case_can_reach_names_its_truth(ward: Ward) 
                 assert not pattern.search(folded(utterance.text)), (case.case_id, utterance.text)
 
 
-# -- in an encounter ----------------------------------------------------------------------------------------------------------------------
+# -- in an encounter -------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

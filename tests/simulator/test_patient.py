@@ -74,7 +74,7 @@ def texts_of_act(ward: Ward, act: str) -> set[str]:
     return {utterance.text for utterance in ward.pool.of_act(act) if utterance.form != "third_party"}
 
 
-# -- presence: by the fact, by what it implies, by the world ------------------------------------------------------------------------------
+# -- presence: by the fact, by what it implies, by the world ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("world", "role"), [("closed", "denied"), ("open", "unsure")])
@@ -124,7 +124,7 @@ def test_a_span_of_two_meanings_means_the_one_the_case_speaks_of(ward: Ward) -> 
     assert asked.cui == other and asked.alt_cuis == [phrase.concept]
 
 
-# -- several questions at once ----------------------------------------------------------------------------------------------------------
+# -- several questions at once ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_compound_question_is_answered_part_by_part_in_order(ward: Ward) -> None:
@@ -147,7 +147,7 @@ def test_the_cap_counts_over_all_questions_of_a_message(ward: Ward) -> None:
     assert bed.turns[-1].truncated_answer
 
 
-# -- details ----------------------------------------------------------------------------------------------------------------------------
+# -- details ---------------------------------------------------------------------------------------------------------------------------
 
 
 def pain(**more: Any) -> list[Fact]:
@@ -212,7 +212,7 @@ def test_it_means_what_was_last_talked_about(ward: Ward) -> None:
     assert "7" in bed.says("How bad is it?")
 
 
-# -- other people -----------------------------------------------------------------------------------------------------------------------
+# -- other people ----------------------------------------------------------------------------------------------------------------------
 
 
 def test_the_family_is_asked_for_by_concepts_of_its_own(ward: Ward) -> None:
@@ -230,7 +230,7 @@ def test_a_relatives_symptom_is_unknown_and_says_nothing_of_the_patient(ward: Wa
         assert (answer.experiencer, answer.dialogue_role) == ("family", "unsure")
 
 
-# -- the record -------------------------------------------------------------------------------------------------------------------------
+# -- the record ------------------------------------------------------------------------------------------------------------------------
 
 
 def with_record() -> list[Fact]:
@@ -282,7 +282,7 @@ def test_record_facts_are_never_told_by_the_patient(ward: Ward) -> None:
         assert "shadow" not in bed.says("Anything else?")
 
 
-# -- conversation -----------------------------------------------------------------------------------------------------------------------
+# -- conversation ----------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -351,7 +351,7 @@ def test_a_pool_without_words_is_a_failure_of_the_patient_and_no_crash(ward: War
         asyncio.run(mute.reply(turn, bed.turns, Random(1)))
 
 
-# -- no word twice ------------------------------------------------------------------------------------------------------------------------
+# -- no word twice ---------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("text", ["Hello.", "Flurbish?", "Thanks.", "Do you have a fever?", "Do you have a cough?", "Anything else?"])

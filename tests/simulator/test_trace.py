@@ -96,7 +96,7 @@ def changed_turns(turn: int, **changes: Any) -> list[dict[str, Any]]:
     return made
 
 
-# -- spans ----------------------------------------------------------------------------------------------------------------------------
+# -- spans -----------------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("start", "end"), [(14, 20), (15, 19), (0, 5), (15, 99), (20, 15)])
@@ -138,7 +138,7 @@ def test_exactly_the_true_span_is_accepted(text: str, data: st.DataObject) -> No
             Turn.model_validate(made)
 
 
-# -- who may do what, and what refers to what -------------------------------------------------------------------------------------------
+# -- who may do what, and what refers to what ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("role", ["asked", "stated"])
@@ -220,7 +220,7 @@ def test_a_player_has_no_place_for_a_key() -> None:
     assert not [name for name in Player.model_fields if "key" in name]
 
 
-# -- the seal -------------------------------------------------------------------------------------------------------------------------
+# -- the seal --------------------------------------------------------------------------------------------------------------------------
 
 
 def test_a_seal_holds_for_the_trace_it_was_made_for() -> None:

@@ -193,6 +193,9 @@ def test_very_long_words_are_cut_with_a_note() -> None:
         assert sent.accepted and sent.note is not None and "2,000" in sent.note
         await session.wait()
         assert len(said(session, "examiner")[0]) == MAX_CHARS
+        assert session.snapshot().note == sent.note
+        await ask(session, "Any fever?")
+        assert session.snapshot().note is None
 
     play(a_room(), script)
 

@@ -23,10 +23,16 @@
     if (field && event.target.tagName === 'INPUT') event.target.setAttribute('list', field.id.replace('dx-', 'names-'));
   });
 
-  // Gradio names each radio button by itself; under one name they are a group for the arrow keys
-  document.addEventListener('focusin', (event) => {
-    const group = event.target.closest?.('#triage');
-    if (group && event.target.type === 'radio') group.querySelectorAll('input').forEach((input) => (input.name = 'triage'));
+  // Gradio names each radio button by itself, so that the arrow keys do not move among them
+  const steps = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
+  document.addEventListener('keydown', (event) => {
+    const group = event.target.type === 'radio' && event.key in steps && event.target.closest('#triage');
+    if (!group) return;
+    event.preventDefault();
+    const buttons = [...group.querySelectorAll('input')];
+    const next = buttons[(buttons.indexOf(event.target) + steps[event.key] + buttons.length) % buttons.length];
+    next.focus();
+    next.click();
   });
 
   window.bedside = { focus, focusLast };

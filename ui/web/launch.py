@@ -5,30 +5,20 @@ from __future__ import annotations
 import ipaddress
 import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ontology.errors import BedsideError
 
 if TYPE_CHECKING:
-    from metrics.knowledge import Knowledge
-    from ontology.profiles import ProfileSet
     from simulator.case import PatientVector
     from simulator.trace import Budget
+    from ui.wiring import Bookshelf
 
 DEFAULT_PORT = 7860
 PORTS_TRIED = 50
-
-
-@dataclass(frozen=True)
-class Shelf:
-    """Where a case's knowledge comes from."""
-
-    profiles: Callable[[PatientVector], ProfileSet]
-    knowledge: Callable[[PatientVector], Knowledge]
 
 
 def launch_page(host: str, port: int | None, cases: str | None, save: Path | None, auth_file: Path | None) -> None:
@@ -49,16 +39,14 @@ def launch_page(host: str, port: int | None, cases: str | None, save: Path | Non
     from ui.wiring import Bookshelf, bundled_cases, load_cases
 
     offered = {case.case_id: case for case in [*bundled_cases(), *(load_cases(cases) if cases else [])]}
-    shelf = Bookshelf()
-    shelf.check(offered.values())
-    launch(host, port, list(offered.values()), Shelf(shelf.profiles, shelf.knowledge), save or played_folder(), auth)
+    launch(host, port, list(offered.values()), Bookshelf(), save or played_folder(), auth)
 
 
 def launch(
     host: str,
     port: int | None,
     cases: Sequence[PatientVector],
-    shelf: Shelf,
+    shelf: Bookshelf,
     save: Path | None,
     auth: Sequence[tuple[str, str]] | None = None,
     budget: Budget | None = None,
@@ -75,9 +63,10 @@ def launch(
         budget: turns for each consultation.
 
     Raises:
-        BedsideError: the address cannot be served, or the folder not be written to.
+        BedsideError: the address cannot be served, the folder not be written to, or a case not be scored with its profiles.
     """
     check_host(host, bool(auth))
+    shelf.check(cases)
     listening = bind(host, port)
     try:
         _serve(listening, host, cases, shelf, save, auth, budget)
@@ -89,7 +78,7 @@ def _serve(
     listening: socket.socket,
     host: str,
     cases: Sequence[PatientVector],
-    shelf: Shelf,
+    shelf: Bookshelf,
     save: Path | None,
     auth: Sequence[tuple[str, str]] | None,
     budget: Budget | None,

@@ -144,9 +144,7 @@ class Layout:
                     html_attributes=gr.InputHTMLAttributes(autocomplete="off", spellcheck=False),
                 )
                 reading = gr.HTML(play_html.reading_html(row, "", None, ()), elem_id=f"reading-{row}")
-            prob = gr.Number(
-                label="Probability, %", value=None, minimum=0, maximum=100, scale=1, min_width=132, elem_id=f"prob-{row}"
-            )
+            prob = gr.Number(label="Probability, %", value=None, scale=1, min_width=132, elem_id=f"prob-{row}")
         return DiagnosisRow(line, name, prob, reading)
 
     def _debrief(self) -> None:

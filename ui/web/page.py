@@ -12,7 +12,7 @@ from ui.web import debrief, play_html
 from ui.web.diagnoses import DiagnosisReader
 from ui.web.form import ROWS, CommitForm
 from ui.web.layout import VITALS, Layout
-from ui.web.session import PlaySession, SessionRegistry
+from ui.web.session import MAX_NOTES, PlaySession, SessionRegistry
 
 Update = dict[Any, Any]
 
@@ -87,16 +87,12 @@ class Page:
             None, js="() => window.bedside.focusLast('.dx-row input[type=text]')"
         )
         for number, row in enumerate(c.rows):
-            row.name.change(self._reader_of(number), [row.name], [row.reading], trigger_mode="always_last", **QUIET)
-        gr.on(
-            [field.change for field in c.fields], self.keep_draft, [c.token, *c.fields], None, trigger_mode="always_last", **QUIET
-        )
+            row.name.change(self._reader_of(number), [row.name], [row.reading, c.form_note], trigger_mode="always_last", **QUIET)
+        gr.on([field.change for field in c.fields], self.keep_draft, [c.token, *c.fields], None, trigger_mode="always_last", **QUIET)
         shown = [c.form, c.confirm, c.summary, c.form_note]
         c.review.click(self.review, [c.token, *c.fields], shown, **QUIET).then(None, js=focus_js("#review-title"))
         c.edit.click(self.edit, None, shown, **QUIET).then(None, js=focus_js("#dx-0 input"))
-        c.final.click(self.commit, [c.token, *c.fields], self._all(), trigger_mode="once", **QUIET).then(
-            None, js=focus_js("#truth")
-        )
+        c.final.click(self.commit, [c.token, *c.fields], self._all(), trigger_mode="once", **QUIET).then(None, js=focus_js("#truth"))
 
     # -- screens ----------------------------------------------------------------------------------------------------
 
@@ -118,7 +114,7 @@ class Page:
         return {
             c.bar: play_html.bar_html(shot),
             c.chat: play_html.chat_html(shot, thinking),
-            c.note: play_html.note_html(note or play_html.turn_note(shot)),
+            c.note: play_html.note_html(note or shot.note or play_html.turn_note(shot)),
             c.ask: gr.Textbox(interactive=asking),
             **{button: gr.Button(interactive=asking) for button in c.askers},
         }
@@ -204,7 +200,7 @@ class Page:
         if not sent.accepted:
             return self._talk(session, sent.note)
         replied = await session.wait(TYPING_MARK_S)
-        update = self._talk(session, sent.note, thinking=not replied)
+        update = self._talk(session, thinking=not replied)
         update[c.ask] = gr.Textbox(value=left, interactive=session.phase != "must_commit")
         return update
 
@@ -251,7 +247,7 @@ class Page:
         return {**visible, c.add: gr.Button(visible=shown < ROWS)}
 
     def _reader_of(self, number: int) -> Any:
-        return lambda text: self._reading(number, text)
+        return lambda text: (self._reading(number, text), "")
 
     def _reading(self, number: int, text: str) -> str:
         words = " ".join(str(text or "").split())
@@ -262,7 +258,7 @@ class Page:
         """The form was changed: keep it for a page that is loaded again."""
         session = self._session(token, request)
         if session is not None:
-            session.draft = values
+            session.draft = tuple(value[:MAX_NOTES] if isinstance(value, str) else value for value in values)
 
     def _answer(self, values: tuple[Any, ...]) -> FinalAnswer | str:
         names, probs, rest = values[:ROWS], values[ROWS : 2 * ROWS], values[2 * ROWS :]
@@ -298,4 +294,5 @@ class Page:
 
 
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private", "queue": False}
-"""Events show no spinner of their own, are no public interface, and are plain requests: a stream of answers can lose one, and the page hangs."""
+"""Events show no spinner of their own, are no public interface, and are plain requests: when many events met, the queue's stream of
+answers was seen to lose one, and then the page waits for ever."""

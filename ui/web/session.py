@@ -9,7 +9,7 @@ import secrets
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from metrics.scores import Scorecard
 from ontology.errors import BedsideError
@@ -75,6 +75,8 @@ class Snapshot:
     asked: int
     max_turns: int
     notes: str
+    note: str | None = None
+    """what is to be said of the last message"""
 
     @property
     def next_turn(self) -> int:
@@ -123,8 +125,9 @@ class PlaySession:
         self._card: Scorecard | None = None
         self._problem: str | None = None
         self._notes = ""
+        self._note: str | None = None
         self._last: tuple[str, float] = ("", -DOUBLE_CLICK_S)
-        self.draft: tuple[str, ...] = ()
+        self.draft: tuple[Any, ...] = ()
         """what the commit form holds so far, for a page that is loaded again"""
         bed = make_bed(case, LiveExaminer(player, self._ask), room.ward, room.profiles(case), room.budget, room.seed())
         self._task = asyncio.create_task(self._play(bed.run(self)))
@@ -180,7 +183,7 @@ class PlaySession:
     def snapshot(self) -> Snapshot:
         """The consultation as it stands."""
         asked = sum(turn.role == "examiner" for turn in self._turns)
-        return Snapshot(self.phase, self._view, tuple(self._turns), asked, self._room.budget.max_turns, self._notes)
+        return Snapshot(self.phase, self._view, tuple(self._turns), asked, self._room.budget.max_turns, self._notes, self._note)
 
     def write_notes(self, text: str) -> None:
         """Keep the person's notes; they are theirs alone and never part of the trace."""
@@ -202,7 +205,8 @@ class PlaySession:
             return Sent(False, refusal)
         self._last = (words, now)
         self._move(Move(words))
-        return Sent(True, f"Only the first {MAX_CHARS:,} characters were sent." if cut else None)
+        self._note = f"Only the first {MAX_CHARS:,} characters were sent." if cut else None
+        return Sent(True, self._note)
 
     def _not_now(self) -> str | None:
         if self.phase in OVER:
