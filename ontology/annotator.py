@@ -108,7 +108,7 @@ def _sentence(builder: _Builder, vocabulary: Vocabulary, text: str, start: int, 
         return focus
     question = text.rstrip().endswith("?") or cues.QUESTION_START.search(text) is not None
     on_record = [m for m in matches if vocabulary.kind(m.concept) in RECORD_KINDS]
-    if on_record and (question or cues.ORDER.search(text) or cues.ORDER_START.search(text)):
+    if on_record and (question or cues.ORDER.search(text) or cues.ORDER_START.search(text) or not cues.FINITE.search(text)):
         on_record = _distinct(on_record, vocabulary)
         ids = [builder.mention(m.start, m.end, m.concept, "asked", None, m.alternatives) for m in on_record]
         builder.act("order_test", ids)

@@ -39,6 +39,8 @@ ORDER = re.compile(
 ORDER_START = re.compile(
     r"^\W*(?:please|let me|let's|let us|i(?:'d| would) like|i want|send|request|order|can (?:we|i)|could (?:we|i))\b", _ANY_CASE
 )
+FINITE = re.compile(r"\b(?:is|was|are|were|looks?|seems?|shows?|showed|came|has|have|had|i think|suggests?)\b", _ANY_CASE)
+"""A verb that makes a sentence a statement: "your ESR is high"; "ESR, CRP please" is an order."""
 ALONGSIDE = re.compile(
     r"\b(?:with|after|while|during|because of|following|besides|alongside|(?:apart|aside) from|other than|in addition to|"
     r"accompan(?:y|ying|ies)|when(?: you(?:'ve| have| get| had| got)?(?: got)?)?)(?: (?:the|your|a|an|any|you|this|"

@@ -154,8 +154,10 @@ class EmbeddedPatient:
             speech.say_act({"age": "identity_age"}.get(known, known), None, None)
         elif speech.not_understood or not acts:
             speech.say_act("not_understood", None, None)
-        else:
+        elif any(act.type == "advise" for act in acts):
             speech.say_act("advice_ack", None, None)
+        else:
+            speech.say_act("remark_ack", None, None)
 
 
 class _Speech:
