@@ -17,7 +17,7 @@ from itertools import islice, product
 from typing import Literal, NamedTuple
 
 from ontology.icd10.names import KINDS, Kind, fold_name, is_borrowed, name_variants
-from ontology.icd10.spelling import Speller, likeness, stems
+from ontology.icd10.spelling import Speller, likeness, stems, stems_of_folded
 from ontology.icd10.synonyms import synonym_table
 from ontology.icd10.tree import IcdTree, icd_tree
 
@@ -81,7 +81,7 @@ class SearchIndex:
         self._by_letters: defaultdict[str, list[int]] = defaultdict(list)
         self._holding: defaultdict[str, list[int]] = defaultdict(list)
         for number, entry in enumerate(self._entries):
-            words = stems(entry.key)
+            words = stems_of_folded(entry.key)
             self._by_key[entry.key].append(number)
             self._by_words[tuple(sorted(words))].append(number)
             self._by_letters["".join(words)].append(number)
@@ -106,7 +106,7 @@ class SearchIndex:
             return []
         found = self._codes(query, limit)
         key = fold_name(query)
-        words = stems(key)[:MOST_WORDS]
+        words = stems_of_folded(key)[:MOST_WORDS]
         if not words:
             return list(found.values())[:limit]
         for number in self._by_key.get(key, ()):

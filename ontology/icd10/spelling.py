@@ -36,10 +36,15 @@ def stems(name: str) -> tuple[str, ...]:
     Args:
         name: a name, folded or not.
     """
+    return stems_of_folded(fold_name(name))
+
+
+def stems_of_folded(key: str) -> tuple[str, ...]:
+    """As `stems`, for a name that is folded already: folding is most of the work."""
     found: list[str] = []
-    words = fold_name(name).split()
+    words = key.split()
     for place, word in enumerate(words, start=1):
-        if word in FILLERS and not (word == "a" and (place == len(words) or words[place - 2] in _LETTERED)):
+        if word in FILLERS and not (word == "a" and place > 1 and (place == len(words) or words[place - 2] in _LETTERED)):
             continue
         if word == "i" and found and found[-1] in _NUMBERED:
             word = "1"

@@ -237,6 +237,7 @@ def test_what_is_not_askable_is_known_but_not_asked() -> None:
 @pytest.mark.parametrize(("age", "band"), [(0, 0), (1, 0), (2, 1), (7, 1), (8, 2), (17, 2), (18, 3), (44, 4), (45, 5), (75, 7), (120, 7)])
 def test_age_bands(age: int, band: int) -> None:
     """By completed years."""
+    assert AGE_BANDS == (0, 2, 8, 18, 30, 45, 60, 75)
     assert age_band(age) == band
 
 

@@ -22,6 +22,14 @@ class Note(Document):
     sizes: list[int] = Field(default_factory=list)
 
 
+def test_a_few_problems_are_all_told() -> None:
+    """Three, and no word of any more."""
+    with pytest.raises(BedsideError) as caught:
+        Note.from_json('{"schema_version":"1.0","text":"a","sizes":["b","c","d"]}')
+    assert str(caught.value).count("sizes.") == 3
+    assert "more" not in str(caught.value)
+
+
 def test_a_document_comes_back_from_its_json() -> None:
     """One line, in declared order, with non-ASCII kept."""
     note = Note(text="naïve 🤒", sizes=[1])

@@ -111,6 +111,7 @@ def test_plain_frequencies_are_clamped_and_not_shrunk() -> None:
 
 def test_a_missing_frequency_weighs_half() -> None:
     """21 % of HPO's rows have none (2.1)."""
+    assert (LEAK, CLAMP) == (0.02, (0.005, 0.995))
     found = feature()
     assert (found.fraction, found.weight, found.probability) == (None, 0.5, 0.545)
 

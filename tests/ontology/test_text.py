@@ -87,6 +87,8 @@ def test_plain_form_undoes_the_plural_only() -> None:
     assert plain_form("itches") == "itch"
     assert plain_form("ordering") == "ordering"
     assert plain_form("mass") == "mass"
+    assert plain_form("gas") == "gas"
+    assert plain_form("legs") == "leg"
     assert plain_form("virus") == "virus"
     assert plain_form("arthritis") == "arthritis"
 

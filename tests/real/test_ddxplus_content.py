@@ -10,8 +10,12 @@ import pytest
 
 from ontology.annotator import annotate_examiner
 from ontology.icd10 import normalise
+from ontology.profiles import load_profiles
 from ontology.text import folded
 from simulator.build import Ward
+from simulator.profile_builder import build_profiles
+from simulator.sources.ddxplus import DdxplusImporter, ImportReport
+from simulator.sources.ddxplus_files import patient_files, read_release, split_of
 from simulator.sources.ddxplus_tables import ddxplus_tables, value_of
 from simulator.utterances import Polarity
 
@@ -113,3 +117,21 @@ def test_the_release_s_own_questions_are_understood(release: dict[str, Any], war
         if not asked & set(row.concepts):
             missed.append(f"{name} {[ward.vocabulary.name(c) for c in row.concepts]}: asked {[ward.vocabulary.name(c) for c in asked]}")
     assert len(missed) <= (1 - SHARE_OF_QUESTIONS) * len(TABLES.evidences), "\n".join(missed)
+
+
+def test_the_bundled_profiles_are_the_counts_of_train_and_validate(real_data: Path, ward: Ward) -> None:
+    """Counted again from the release, every number is as shipped; none of the test split was counted (D12)."""
+    folder = real_data / "ddxplus"
+    importer = DdxplusImporter(read_release(folder), TABLES, ward.pool, ward.vocabulary)
+    report = ImportReport()
+    cases = {
+        split: [case for path in patient_files(folder) if split_of(path) == split for case in importer.cases(path, report)]
+        for split in ("train", "validate", "test")
+    }
+    assert report.broken == []
+    counted = build_profiles([*cases["train"], *cases["validate"]], ward.vocabulary, "ddxplus")
+    bundled = load_profiles("ddxplus")
+    assert counted.profiles == bundled.profiles
+    assert counted.header.counted_cases == bundled.header.counted_cases
+    assert bundled.overlap(case.case_id for case in cases["test"]) == []
+    assert len(cases["test"]) > 1000

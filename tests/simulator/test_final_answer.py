@@ -94,6 +94,11 @@ def test_an_answer_that_cannot_be_read_says_why(message: str, why: str) -> None:
     assert parsed.said == message
 
 
+def test_of_several_broken_answers_the_first_says_why() -> None:
+    problem = assert_plain('{"diagnoses": null} {"diagnoses": []}').problem
+    assert problem is not None and "not a list" in problem
+
+
 @pytest.mark.parametrize(
     "message", ["", "Do you have a fever?", '{"question": "fever?"}', "{", "}{", "[]", "null", "[1, 2]", "I think it is flu."]
 )
