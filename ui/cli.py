@@ -23,6 +23,9 @@ app.add_typer(cases_app, name="cases")
 app.add_typer(profiles_app, name="profiles")
 app.add_typer(icd_app, name="icd")
 
+USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
+"""What Typer raises for a wrong option or command; it carries its own copy of Click and names this class nowhere in public."""
+
 CasesOption = Annotated[str, typer.Option("--cases", help="starter, ddxplus-form, or a file or folder of cases", envvar="BEDSIDE_CASES")]
 ProfilesOption = Annotated[
     str, typer.Option("--profiles", help="auto (by source), ddxplus, curated, or a file of `profiles build`", envvar="BEDSIDE_PROFILES")
@@ -289,7 +292,13 @@ def main() -> None:
     from ontology.errors import BedsideError
 
     try:
-        app()
+        code = app(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except USAGE_ERROR as error:
+        message = error.format_message()  # type: ignore[attr-defined]
+        helping = message.startswith("Usage:")
+        sys.stderr.write(f"{message}\n" if helping else f"bedside: {' '.join(message.split()).rstrip('.')}; see --help\n")
+        sys.exit(2)
     except BedsideError as error:
         sys.stderr.write(f"bedside: {error.line()}\n")
         sys.exit(2)

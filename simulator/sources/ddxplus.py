@@ -209,7 +209,9 @@ class DdxplusImporter:
         if row is not None and not value:
             volunteer = row.kind == "symptom"
             return [
-                self._fact("f", concept, row.kind, source_ref=token, disclosure="volunteer" if volunteer else "on_ask")
+                self._fact(
+                    "f", concept, self._vocabulary.kind(concept), source_ref=token, disclosure="volunteer" if volunteer else "on_ask"
+                )
                 for concept in row.concepts
             ]
         report.unmapped[token] = report.unmapped.get(token, 0) + 1

@@ -310,7 +310,7 @@ def test_options_are_checked_and_a_switch_takes_no_word(
         cli.main()
     printed = capsys.readouterr()
     assert ended.value.code == 2 and printed.out == ""
-    assert re.search(r"^Error: .+$", printed.err, re.MULTILINE) and "Traceback" not in printed.err
+    assert re.fullmatch(r"bedside: .+; see --help\n", printed.err)
     assert not Path("r").exists()
 
 
