@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ontology.documents import content_hash
-from ontology.icd10 import icd_tree
+from ontology.icd10 import icd_tree, synonyms_version
 from ontology.profiles import ProfileSet
 from ontology.vocabulary import Vocabulary
 
 
 def kb_version(profiles: ProfileSet, vocabulary: Vocabulary) -> str:
-    """Changes with the profiles, the vocabulary or the ICD-10-CM release."""
-    return content_hash([profiles.version, vocabulary.version, icd_tree().table.version])[:16]
+    """Changes with the profiles, the vocabulary, the ICD-10-CM release or our names for its codes."""
+    return content_hash([profiles.version, vocabulary.version, icd_tree().table.version, synonyms_version()])[:16]
