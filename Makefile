@@ -33,7 +33,7 @@ real: install-dev
 	BEDSIDE_REQUIRE_REAL_DATA=1 $(BIN)/python -m pytest tests/real
 
 browser: install-dev
-	$(BIN)/python -m pytest tests/browser
+	BEDSIDE_REQUIRE_BROWSER=1 $(BIN)/python -m pytest tests/browser
 
 bench: install-dev
 	$(BIN)/python -m tests.bench

@@ -98,15 +98,11 @@ def _refuse_wrong_input(trace: DialogueTrace, case: PatientVector, knowledge: Kn
         raise BedsideError(f"the case {case.case_id} is not the version the trace was played on", where, "give the case file of that run")
     header = knowledge.profiles.header
     ids = [case.case_id, *([case.provenance.derived_from] if case.provenance.derived_from else [])]
-    if knowledge.profiles.overlap(ids):
+    if knowledge.profiles.counted_on(ids, case.provenance.source, case.provenance.split):
         raise BedsideError(
-            f"the profiles {header.profile_set!r} were counted on {case.case_id}", where, "use profiles counted on other cases"
-        )
-    if not header.counted_cases and case.provenance.split in header.counted_splits:
-        raise BedsideError(
-            f"the profiles {header.profile_set!r} were counted on the split {case.provenance.split!r} of this case",
+            f"the profiles {header.profile_set!r} were counted on {case.case_id} or on its split",
             where,
-            "use profiles counted on another split",
+            "use profiles counted on other cases",
         )
 
 

@@ -7,7 +7,7 @@ with them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ontology import cues
 from ontology.concepts import RECORD_KINDS, Attribute
@@ -106,7 +106,10 @@ def _sentence(builder: _Builder, vocabulary: Vocabulary, text: str, start: int, 
     if cues.HYPOTHETICAL.search(text) and not text.rstrip().endswith("?"):
         builder.act("advise", safety_net="yes")
         return focus
-    question = text.rstrip().endswith("?") or cues.QUESTION_START.search(text) is not None
+    asks = text.rstrip().endswith("?")
+    question = asks or cues.QUESTION_START.search(text) is not None
+    if not asks and (cues.ORDER.search(text) or cues.ORDER_START.search(text)):
+        matches = [replace(match, concept=vocabulary.as_ordered(match.concept)) for match in matches]
     on_record = [m for m in matches if vocabulary.kind(m.concept) in RECORD_KINDS]
     if on_record and (question or cues.ORDER.search(text) or cues.ORDER_START.search(text) or not cues.FINITE.search(text)):
         on_record = _distinct(on_record, vocabulary)

@@ -13,6 +13,9 @@ from ontology.vocabulary import Vocabulary
 
 Vector = NDArray[np.float64]
 
+TINY = 1e-300
+IMPOSSIBLE = 1e-9
+"""In place of zero, which no evidence could ever raise."""
 CAP_BITS = 6.0
 """Largest weight of one answer, since naive Bayes ignores that symptoms hang together (metrics.md 7.1)."""
 
@@ -75,8 +78,10 @@ class BeliefModel:
             return belief
         likelihood = self._table[row] if answer == "affirmed" else 1 - self._table[row]
         mean = float(belief @ likelihood)
-        factor = np.clip(likelihood / mean, 2.0**-CAP_BITS, 2.0**CAP_BITS)
-        posterior = belief * factor
+        others = np.maximum(mean - belief * likelihood, TINY) / np.maximum(1 - belief, TINY)
+        factor = np.clip(likelihood / others, 2.0**-CAP_BITS, 2.0**CAP_BITS)
+        odds = belief / np.maximum(1 - belief, TINY) * factor
+        posterior = odds / (1 + odds)
         return np.asarray(posterior / posterior.sum())
 
     def after(self, belief: Vector, answers: Iterable[tuple[str, Answer]]) -> Vector:
@@ -110,6 +115,10 @@ class BeliefModel:
 def demographic_likelihood(profile: DiseaseProfile, age: int | None, sex: str | None) -> float:
     """How well age and sex fit a disease, from smoothed counts; 1 where nothing was counted."""
     value = 1.0
+    if profile.only_sex is not None and sex in ("F", "M") and sex != profile.only_sex:
+        value *= IMPOSSIBLE
+    if profile.min_age is not None and age is not None and age < profile.min_age:
+        value *= LEAK
     if profile.n and profile.female is not None and sex in ("F", "M"):
         share = (profile.female + 0.5) / (profile.n + 1)
         value *= share if sex == "F" else 1 - share

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self, cast
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -15,6 +15,7 @@ from ontology.errors import BedsideError
 from ontology.resources import bundled_rows, bundled_text, json_lines
 from ontology.vocabulary import Vocabulary, default_vocabulary
 
+Sex = Literal["F", "M"]
 FrequencyClass = Literal["obligate", "very_frequent", "frequent", "occasional", "very_rare", "excluded"]
 
 CLASS_WEIGHT: dict[str, float] = {
@@ -117,6 +118,8 @@ class DiseaseProfile(Strict):
     acuity: int | None = Field(default=None, ge=1, le=5)
     n: int | None = Field(default=None, description="patients counted")
     female: int | None = None
+    only_sex: Literal["F", "M"] | None = Field(default=None, description="does not occur in the other sex")
+    min_age: int | None = Field(default=None, description="hardly ever occurs below this age, in years")
     ages: list[int] = Field(default_factory=list, description="patients by AGE_BANDS")
     features: list[Feature]
 
@@ -131,6 +134,7 @@ class ProfileHeader(Document):
     license: str
     vocabulary: str | None = Field(default=None, description="version of the vocabulary that named the concepts")
     counted_splits: list[str] = Field(default_factory=list)
+    counted_sources: list[str] = Field(default_factory=list)
     counted_cases: list[str] = Field(default_factory=list, description="opaque ids of the cases that were counted (D12)")
     reviewed_by: str | None = None
 
@@ -155,9 +159,21 @@ class ProfileSet:
         return self.profiles.get(disease_id)
 
     def overlap(self, case_ids: Iterable[str]) -> list[str]:
-        """Those of the cases that the profiles were counted on (D12: scoring them is refused)."""
+        """Those of the cases that the profiles were counted on."""
         counted = set(self.header.counted_cases)
         return [case_id for case_id in case_ids if case_id in counted]
+
+    def counted_on(self, case_ids: Iterable[str], source: str, split: str | None) -> bool:
+        """Whether the profiles were counted on one of these cases, or on their split (D12: scoring them is refused).
+
+        Args:
+            case_ids: the case, and the one it derives from.
+            source: its source.
+            split: its split, None if it has none.
+        """
+        if self.overlap(case_ids):
+            return True
+        return split is not None and source in self.header.counted_sources and split in self.header.counted_splits
 
     def lines(self) -> Iterator[str]:
         """The file's lines."""
@@ -224,13 +240,20 @@ def curated_profiles() -> ProfileSet:
         license="Apache-2.0; HPO rows under the HPO licence",
         vocabulary=vocabulary.version,
     )
-    profiles = [
-        DiseaseProfile(
-            disease_id=disease, name=row["name"], icd10=row["icd10"].split("|"), acuity=int(row["acuity"]), features=features[disease]
-        )
-        for disease, row in meta.items()
-    ]
+    profiles = [_curated_profile(row, features[disease]) for disease, row in meta.items()]
     return ProfileSet(header, profiles)
+
+
+def _curated_profile(row: Mapping[str, str], features: list[Feature]) -> DiseaseProfile:
+    return DiseaseProfile(
+        disease_id=row["disease_id"],
+        name=row["name"],
+        icd10=row["icd10"].split("|"),
+        acuity=int(row["acuity"]),
+        only_sex=cast(Sex, row["only_sex"] or None),
+        min_age=int(row["min_age"]) if row["min_age"] else None,
+        features=features,
+    )
 
 
 def _curated_feature(row: Mapping[str, str], vocabulary: Vocabulary) -> Feature:

@@ -14,7 +14,7 @@ from ontology.concepts import ConceptRef, ConceptRow
 from ontology.documents import content_hash, problems
 from ontology.errors import BedsideError
 from ontology.hpo import PHENOTYPE_ROOT, HpoTerm, descendants, hpo_folder, read_obo
-from ontology.resources import bundled_files, bundled_text, json_lines
+from ontology.resources import bundled_files, bundled_rows, bundled_text, json_lines
 from ontology.text import Token, phrase_key, tokens
 
 LAY, NAME, EXACT, OTHER = range(4)
@@ -58,6 +58,8 @@ class Vocabulary:
         hpo: Mapping[str, HpoTerm],
         hpo_version: str,
         blocked: Iterable[str] = (),
+        cut: Iterable[tuple[str, str]] = (),
+        order_twins: Mapping[str, str] | None = None,
     ) -> None:
         """Build from concept rows and HPO terms.
 
@@ -66,6 +68,8 @@ class Vocabulary:
             hpo: live HPO terms by id.
             hpo_version: HPO's release date.
             blocked: phrases of HPO that must not be matched (too ambiguous in ordinary speech).
+            cut: is-a links (child, parent) that do not hold between what our concepts mean.
+            order_twins: finding → the measurement that the same words mean in an order ("take the temperature").
 
         Raises:
             BedsideError: two rows with one id.
@@ -83,6 +87,8 @@ class Vocabulary:
         self._phrases: dict[tuple[str, ...], PhraseEntry] = {}
         self._plain: dict[tuple[str, ...], frozenset[str]] = {}
         self._longest: dict[str, int] = {}
+        self._cut = frozenset(cut)
+        self._order_twins = dict(order_twins or {})
         self._blocked = {phrase_key(text) for text in blocked}
         self._add_concepts(hpo)
         self._add_phrases(hpo)
@@ -118,7 +124,7 @@ class Vocabulary:
         for row in self.rows.values():
             for parent in row.parents:
                 parents[row.id][self.canonical(parent)] = None
-        self._parents = {child: tuple(p for p in found if p != child) for child, found in parents.items()}
+        self._parents = {child: tuple(p for p in found if p != child and (child, p) not in self._cut) for child, found in parents.items()}
         self._term_concept = id_of_term
 
     def _add_phrases(self, hpo: Mapping[str, HpoTerm]) -> None:
@@ -167,7 +173,9 @@ class Vocabulary:
 
     def _fingerprint(self) -> str:
         rows = [row.model_dump(mode="json") for row in sorted(self.rows.values(), key=lambda r: r.id)]
-        return content_hash([self.hpo_version, rows, sorted(map(list, self._blocked))])[:16]
+        return content_hash([self.hpo_version, rows, sorted(map(list, self._blocked)), sorted(map(list, self._cut)), self._order_twins])[
+            :16
+        ]
 
     # -- asking -----------------------------------------------------------------------------------------------------
 
@@ -193,6 +201,10 @@ class Vocabulary:
         """Whether a concept is too general to earn credit (metrics.md 2.3)."""
         row = self.rows.get(self.canonical(concept))
         return row.generic if row else False
+
+    def as_ordered(self, concept: str) -> str:
+        """What a concept's words mean in an order: the measurement, where they are also a finding's."""
+        return self._order_twins.get(self.canonical(concept), concept)
 
     def impossible(self, concept: str, sex: str) -> bool:
         """Whether a concept cannot be so in a person of this sex (`F` or `M`; others: nothing is impossible)."""
@@ -269,4 +281,6 @@ def default_vocabulary() -> Vocabulary:
     with (hpo_folder() / "hp.obo").open(encoding="utf-8") as handle:
         version, terms = read_obo(handle)
     blocked = [line for line in bundled_text("lexicon/blocked.txt").splitlines() if line and not line.startswith("#")]
-    return Vocabulary(bundled_concepts(), terms, version, blocked)
+    cut = [(row["child"], row["parent"]) for row in bundled_rows("lexicon/cut_links.csv")]
+    twins = {row["said"]: row["ordered"] for row in bundled_rows("lexicon/order_twins.csv")}
+    return Vocabulary(bundled_concepts(), terms, version, blocked, cut, twins)

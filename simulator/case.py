@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -11,6 +12,7 @@ from ontology.documents import Document, Strict, content_hash
 
 ValueClass = Literal["any", "none", "low", "mid", "high", "yes", "no"]
 Sex = Literal["F", "M", "other", "unknown"]
+ICD_SHAPE = re.compile(r"[A-Z][0-9][0-9A-Z](?:\.[0-9A-Z]{1,4})?")
 CAREGIVER_BELOW_AGE = 8
 """Patients younger than this speak through a caregiver (metrics.md 0b D11)."""
 
@@ -191,10 +193,13 @@ class PatientVector(Document):
         for fact_id in self.presentation.chief_complaint:
             if fact_id not in facts or facts[fact_id].status != "present":
                 raise ValueError(f"chief complaint {fact_id!r} is not a present fact of this case")
-        if not any(f.kind == "symptom" and f.askable and f.status == "present" for f in facts.values()):
+        if not any(f.kind == "symptom" and f.askable and f.status == "present" and f.attribute is None for f in facts.values()):
             raise ValueError("no askable present symptom")
-        if not self.ground_truth.primary.icd10:
+        codes = self.ground_truth.primary.icd10
+        if not codes:
             raise ValueError("the primary diagnosis has no ICD-10 code")
+        if not all(ICD_SHAPE.fullmatch(code) for code in codes):
+            raise ValueError(f"not an ICD-10 code: {', '.join(map(repr, codes))}")
         return self
 
     def examiner_view(self) -> ExaminerView:

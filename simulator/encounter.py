@@ -24,6 +24,7 @@ from simulator.protocols import (
     Move,
     Patient,
     PatientFailure,
+    Reading,
     Reply,
     Situation,
     TurnObserver,
@@ -169,7 +170,7 @@ async def _play(
             return "infrastructure_error", str(failure)
         except Abandoned as left:
             return "abandoned", str(left) or None
-        turn = examiner_turn(move, state.turns, patient, round((clock.monotonic() - began) * 1000))
+        turn = examiner_turn(move, state.turns, patient, round((clock.monotonic() - began) * 1000), must_commit)
         if move.snapshot:
             state.snapshots.append(Snapshot(after_turn=len(state.turns) - 1, items=list(move.snapshot)))
         answer = parse_message(move.text).answer
@@ -225,8 +226,16 @@ def opening_turn(case: PatientVector, vocabulary: Vocabulary) -> Turn:
     return Turn(idx=0, role="patient", text=text, acts=[act], mentions=mentions)
 
 
-def examiner_turn(move: Move, turns: Sequence[Turn], patient: Patient, latency_ms: int) -> Turn:
-    """An examiner's message as a turn: thinking removed, self-answers cut, acts read off the words."""
+def examiner_turn(move: Move, turns: Sequence[Turn], patient: Patient, latency_ms: int, due: bool = False) -> Turn:
+    """An examiner's message as a turn: thinking removed, self-answers cut, acts read off the words.
+
+    Args:
+        move: the message.
+        turns: those before it.
+        patient: reads it.
+        latency_ms: how long it took.
+        due: the final answer was due.
+    """
     parsed = parse_message(move.text)
     notes = list(move.notes)
     said = parsed.said
@@ -240,7 +249,8 @@ def examiner_turn(move: Move, turns: Sequence[Turn], patient: Patient, latency_m
         notes.append(ProtocolNote(code="unreadable_answer", detail=parsed.problem))
     idx = len(turns)
     if parsed.answer is None:
-        reading = patient.read(said, turns)
+        # A question in place of the answer that was due gets no reply, so it is no question event either.
+        reading = Reading() if due else patient.read(said, turns)
         return Turn(
             idx=idx,
             role="examiner",

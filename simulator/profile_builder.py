@@ -58,6 +58,7 @@ def build_profiles(cases: Iterable[PatientVector], vocabulary: Vocabulary, profi
         license="; ".join(sorted(licenses)),
         vocabulary=vocabulary.version,
         counted_splits=sorted(splits),
+        counted_sources=sorted(sources),
         counted_cases=sorted(counted),
     )
     profiles = [

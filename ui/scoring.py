@@ -103,6 +103,6 @@ def in_words(card: Scorecard) -> list[str]:
         if value.get(name) is not None:
             lines.append(f"{label}: {float(value[name] or 0):.2f}")
     if value.get("premature_closure"):
-        lines.append("closed early: less than half of the core history was known when you committed")
+        lines.append("closed early: too little of the core history was known when you committed")
     lines.append(f"questions asked: {value.get('questions')}")
     return lines

@@ -117,9 +117,10 @@ class Bookshelf:
         """
         for case in cases:
             profiles = self.profiles(case)
-            if profiles.overlap([case.case_id]):
+            ids = [case.case_id, *([case.provenance.derived_from] if case.provenance.derived_from else [])]
+            if profiles.counted_on(ids, case.provenance.source, case.provenance.split):
                 raise BedsideError(
-                    f"the profiles {profiles.header.profile_set!r} were counted on this very case",
+                    f"the profiles {profiles.header.profile_set!r} were counted on this very case or on its split",
                     case.case_id,
                     "count profiles on another split: bedside profiles build --help",
                 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from ontology.concepts import Attribute
@@ -16,6 +17,7 @@ Status = Literal["present", "absent", "unknown"]
 STAND_INS: dict[str, tuple[Attribute, ...]] = {"duration": ("onset",), "onset": ("duration",), "localisation": ("location",)}
 """What answers for a detail that is not known itself: "how long?" by "it began two weeks ago"."""
 
+SYMPTOM_CHAPTER = "R"
 GENERIC_HMAX = 6
 """How far up a generic concept may lie above a finding that answers for it."""
 
@@ -40,6 +42,8 @@ class FactIndex:
         self._details: dict[tuple[str, str], list[Fact]] = defaultdict(list)
         self._below: dict[str, list[str]] = defaultdict(list)
         for fact in side.facts:
+            if fact.disclosure == "never":
+                continue
             concept = vocabulary.canonical(fact.concept.cui)
             if fact.attribute is None:
                 self._facts[concept].append(fact)
@@ -75,9 +79,11 @@ class FactIndex:
             fact = next((f for f in self._facts.get(above, ()) if f.status == "absent"), None)
             if fact is not None:
                 return Finding(above, "absent", fact)
-        if self._closed or self._vocabulary.impossible(concept, self._sex):
+        if self._vocabulary.impossible(concept, self._sex):
             return Finding(concept, "absent", None)
-        return Finding(concept, "unknown", None)
+        if not self._closed or (concept not in self._vocabulary.rows and names_a_disease(self._vocabulary.name(concept))):
+            return Finding(concept, "unknown", None)
+        return Finding(concept, "absent", None)
 
     def details(self, concept: str, attribute: Attribute, near: bool = True) -> list[Fact]:
         """Facts that give this detail of a concept or, with `near`, of one that is broader or narrower."""
@@ -104,3 +110,15 @@ class FactIndex:
     def _generic_details(self) -> Iterable[str]:
         # In the order of the facts: a set's order differs from process to process.
         return dict.fromkeys(concept for concept, _ in self._details if self._vocabulary.generic(concept))
+
+
+@lru_cache(maxsize=4096)
+def names_a_disease(name: str) -> bool:
+    """Whether a name is that of a disease in ICD-10, not of a complaint (chapter R).
+
+    Nobody knows offhand whether they have appendicitis; and to deny the very disease one has would be a lie.
+    """
+    from ontology.icd10 import resolve
+
+    codes = list(resolve(name))
+    return bool(codes) and not all(code.startswith(SYMPTOM_CHAPTER) for code in codes)

@@ -208,9 +208,16 @@ class DdxplusImporter:
             ]
         if row is not None and not value:
             volunteer = row.kind == "symptom"
+            # "A or B" says that one of them is so, not which: the first is taken for it, the patient is unsure of the others.
             return [
                 self._fact(
-                    "f", concept, self._vocabulary.kind(concept), source_ref=token, disclosure="volunteer" if volunteer else "on_ask"
+                    "f",
+                    concept,
+                    self._vocabulary.kind(concept),
+                    status="present" if concept == row.concepts[0] else "unknown",
+                    status_source="stated" if concept == row.concepts[0] else "inferred",
+                    source_ref=token,
+                    disclosure="volunteer" if volunteer else "on_ask",
                 )
                 for concept in row.concepts
             ]

@@ -25,6 +25,8 @@ from simulator.traces_io import read_traces
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+if CHROMIUM is None and os.environ.get("BEDSIDE_REQUIRE_BROWSER") == "1":
+    raise RuntimeError("no Chromium on the path, and BEDSIDE_REQUIRE_BROWSER=1")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path")
 
 READY_S = 120

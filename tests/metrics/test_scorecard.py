@@ -64,23 +64,26 @@ def test_another_case_is_refused(world: Any) -> None:
 
 
 def counted_on(world: Any, cases: list[str], splits: list[str]) -> Any:
-    header = ProfileHeader(profile_set="counted", source="tests", license="x", counted_cases=cases, counted_splits=splits)
+    header = ProfileHeader(
+        profile_set="counted", source="tests", license="x", counted_cases=cases, counted_splits=splits, counted_sources=["toy"]
+    )
     return world.knowing(ProfileSet(header, world.profiles.profiles.values()))
 
 
 def test_profiles_counted_on_the_case_are_refused(world: Any) -> None:
-    """D12: the case itself, the case it is a variant of, or, where no cases are named, its split."""
+    """D12: the case itself, the case it is a variant of, any case of a split they were counted on."""
     base = world.new_case(20)
     variant = world.new_case(21, derived_from=base.case_id)
     test_split = world.new_case(22, split="test")
-    knowledge = counted_on(world, [base.case_id], ["test"])
+    knowledge = counted_on(world, [base.case_id], ["train"])
     for case in (base, variant):
         with pytest.raises(BedsideError, match="were counted on case-"):
             score_trace(world.start(case).commit(GCA), case, knowledge)
     trace = world.start(test_split).commit(GCA)
     assert score_trace(trace, test_split, knowledge).scores["ses"].value == 0
-    with pytest.raises(BedsideError, match="counted on the split 'test'"):
-        score_trace(trace, test_split, counted_on(world, [], ["test", "train"]))
+    for counted in ([], [base.case_id]):
+        with pytest.raises(BedsideError, match="or on its split"):
+            score_trace(trace, test_split, counted_on(world, counted, ["test", "train"]))
 
 
 @pytest.mark.parametrize("reason", ["examiner_error", "patient_error", "infrastructure_error", "abandoned"])

@@ -265,7 +265,7 @@ def test_what_the_record_does_not_hold_is_not_available_not_normal(ward: Ward) -
 
 
 def test_an_order_nobody_understands_is_answered_by_the_record(ward: Ward) -> None:
-    (turn,) = Bedside(ward, with_record()).ask("Order a foobar scan.")
+    (turn,) = Bedside(ward, with_record()).ask("Order a foobar assay.")
     assert (turn.role, turn.text, turn.mentions) == ("record", "The record has no entry by that name.", [])
 
 

@@ -381,7 +381,8 @@ def test_ctrl_c_while_a_model_thinks_leaves_a_folder_that_goes_on(bedside: Bedsi
     doctor.delay_s = 0.4
     command = ("run", "--out", "r", "--cases", "ddxplus-form", "--concurrency", "2", *doctor.options)
     process = started(tmp_path, *command)
-    wait_until(lambda: (tmp_path / "r/traces.jsonl").exists() and doctor.asked >= 6, process)
+    record = tmp_path / "r/traces.jsonl"
+    wait_until(lambda: record.exists() and record.stat().st_size > 0 and doctor.asked >= 6, process)
     code, out, err = interrupted(process)
     assert code == 130 and "interrupted: start the same command again to go on" in err
     finished = len(traces())
