@@ -6,6 +6,7 @@ with them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -30,8 +31,9 @@ class Annotation:
 class _Builder:
     """Collects acts and mentions with ids that are unique in the trace."""
 
-    def __init__(self, text: str, turn: int) -> None:
+    def __init__(self, text: str, turn: int, others: re.Pattern[str]) -> None:
         self.text = text
+        self.others = others
         self.turn = turn
         self.out = Annotation()
 
@@ -76,7 +78,7 @@ class _Builder:
         )
 
 
-def annotate_examiner(text: str, vocabulary: Vocabulary, turn: int = 0, focus: str | None = None) -> Annotation:
+def annotate_examiner(text: str, vocabulary: Vocabulary, turn: int = 0, focus: str | None = None, for_child: bool = False) -> Annotation:
     """Acts and mentions of an examiner's turn.
 
     Args:
@@ -84,12 +86,13 @@ def annotate_examiner(text: str, vocabulary: Vocabulary, turn: int = 0, focus: s
         vocabulary: the concepts.
         turn: its index, for the ids.
         focus: the concept last talked about, which "it" means.
+        for_child: a parent speaks, so that "your daughter" is the patient.
 
     Returns:
         ask acts for questions (one mention a concept, `attribute` set if a detail is asked), order_test for tests and examinations, state
         for what is asserted, advise, empathy, meta. A question in which nothing was recognised is an ask act without mentions.
     """
-    builder = _Builder(text, turn)
+    builder = _Builder(text, turn, cues.NOT_THE_CHILD if for_child else cues.NOT_PATIENT)
     plain = _plain(text)
     for start, end in sentences(text):
         focus = _sentence(builder, vocabulary, plain[start:end], start, focus)
@@ -137,7 +140,7 @@ def _sentence(builder: _Builder, vocabulary: Vocabulary, text: str, start: int, 
 
 
 def _question(builder: _Builder, vocabulary: Vocabulary, matches: list[Match], text: str, start: int, focus: str | None) -> str | None:
-    family = cues.NOT_PATIENT.search(text) is not None
+    family = builder.others.search(text) is not None
     historical = cues.HISTORICAL.search(text) is not None
     open_ended = cues.OPEN_QUESTION.search(text) is not None
     matches, masked = _without_descriptions(matches, text, start)

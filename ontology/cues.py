@@ -78,11 +78,13 @@ CONSENT = re.compile(
     r"can you hear me|do you understand|does that (?:sound|make sense)|do you consent|are you ready|shall we)\b",
     _ANY_CASE,
 )
-NOT_PATIENT = re.compile(
-    r"\b(?:mother|father|mum|mom|dad|parents?|brothers?|sisters?|siblings?|sons?|daughters?|grand(?:mother|father|parents?)|"
-    r"famil(?:y|ies)|relatives?|aunts?|uncles?|cousins?)\b",
-    _ANY_CASE,
+_RELATIVES = (
+    r"mother|father|mum|mom|dad|parents?|brothers?|sisters?|siblings?|grand(?:mother|father|parents?)|famil(?:y|ies)|relatives?|"
+    r"aunts?|uncles?|cousins?|husband|wife|spouse|boyfriend|girlfriend|flatmates?|colleagues?"
 )
+NOT_PATIENT = re.compile(rf"\b(?:{_RELATIVES}|sons?|daughters?|children)\b", _ANY_CASE)
+NOT_THE_CHILD = re.compile(rf"\b(?:{_RELATIVES})\b", _ANY_CASE)
+"""Whoever is not the patient when a parent speaks for the child."""
 HISTORICAL = re.compile(
     r"\b(?:ever|in the past|previously|before|history of|past history|diagnosed with|as a child|used to|years? ago|"
     r"last year)\b",

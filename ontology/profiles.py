@@ -214,6 +214,8 @@ def load_profiles(name: str) -> ProfileSet:
     path = Path(name)
     try:
         return read_profiles(path.read_text(encoding="utf-8"), str(path))
+    except UnicodeDecodeError:
+        raise BedsideError("not UTF-8 text", str(path), "give a file written by `bedside profiles build`") from None
     except OSError as error:
         raise BedsideError(
             f"cannot be read ({error.strerror})", str(path), "give ddxplus, curated, or a file written by `bedside profiles build`"

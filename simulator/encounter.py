@@ -41,6 +41,9 @@ from simulator.trace import (
     Usage,
 )
 
+LONGEST_MESSAGE = 20_000
+"""Characters of a message that count; nobody reads more, and no model should stall a run with it."""
+
 SELF_ANSWER = re.compile(r"^\s*(?:\*\*)?\[?(?:patient|record|user|answer)\]?(?:\*\*)?\s*:", re.IGNORECASE | re.MULTILINE)
 
 
@@ -173,7 +176,7 @@ async def _play(
         turn = examiner_turn(move, state.turns, patient, round((clock.monotonic() - began) * 1000), must_commit)
         if move.snapshot:
             state.snapshots.append(Snapshot(after_turn=len(state.turns) - 1, items=list(move.snapshot)))
-        answer = parse_message(move.text).answer
+        answer = parse_message(move.text[:LONGEST_MESSAGE]).answer
         _add(state, turn, guard, observer)
         if answer is not None:
             state.answer = answer
@@ -236,9 +239,11 @@ def examiner_turn(move: Move, turns: Sequence[Turn], patient: Patient, latency_m
         latency_ms: how long it took.
         due: the final answer was due.
     """
-    parsed = parse_message(move.text)
+    parsed = parse_message(move.text[:LONGEST_MESSAGE])
     notes = list(move.notes)
     said = parsed.said
+    if len(move.text) > LONGEST_MESSAGE:
+        notes.append(ProtocolNote(code="message_cut", detail=f"{len(move.text)} characters; the first {LONGEST_MESSAGE} count"))
     cut = SELF_ANSWER.search(said)
     if cut is not None:
         said = said[: cut.start()].rstrip()

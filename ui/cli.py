@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -291,6 +292,9 @@ def main() -> None:
     """Entry point: a user's mistake is one line on stderr and exit code 2; an interrupt is 130."""
     from ontology.errors import BedsideError
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that knows no "↓" gets a question mark, not a traceback
     try:
         code = app(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
@@ -305,6 +309,10 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        sys.stderr.write(f"bedside: {where}{error.strerror or error}\n")
+        sys.exit(2)
     except KeyboardInterrupt:
         sys.stderr.write("bedside: interrupted\n")
         sys.exit(130)

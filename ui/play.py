@@ -95,10 +95,12 @@ def _own_words(text: str) -> bool:
     return parsed.answer is not None or bool(SELF_ANSWER.split(parsed.said)[0].strip())
 
 
-async def _line(prompt: str) -> str:
+async def _line(prompt: str, optional: bool = False) -> str:
     try:
         return input(prompt).strip()  # nothing else runs meanwhile
     except EOFError:
+        if optional:
+            return ""
         raise Abandoned("input ended") from None
 
 
@@ -107,7 +109,7 @@ async def _commit() -> FinalAnswer:
     say("Diagnoses, most likely first: a name or an ICD-10 code, with a probability if you like (Migraine, 30%).")
     say("An empty line ends the list.")
     while True:
-        text = await _line(f"diagnosis {len(ranked) + 1}> ")
+        text = await _line(f"diagnosis {len(ranked) + 1}> ", optional=bool(ranked))
         if not text:
             if ranked:
                 break
@@ -116,9 +118,9 @@ async def _commit() -> FinalAnswer:
         name, _, share = text.rpartition(",")
         prob = probability(share) if name else None
         ranked.append(RankedDiagnosis(name=name.strip() if prob is not None else text, prob=prob))
-    level = await _line("how urgent, 1 immediate … 5 non-urgent (empty: none)> ")
-    treatments = await _line("what would you treat with (several with ;)> ")
-    advice = await _line("your advice (several with ;)> ")
+    level = await _line("how urgent, 1 immediate … 5 non-urgent (empty: none)> ", optional=True)
+    treatments = await _line("what would you treat with (several with ;)> ", optional=True)
+    advice = await _line("your advice (several with ;)> ", optional=True)
     return FinalAnswer(
         ranked=ranked,
         confidence=ranked[0].prob,

@@ -71,7 +71,7 @@ def _show(summaries: list[ExaminerSummary], profile_set: str, version: str, as_j
         return
     rows = []
     for summary in sorted(summaries, key=lambda item: item.examiner_id):
-        row = [summary.examiner_id, str(summary.n_traces)]
+        row = [summary.examiner_id, f"{summary.n_scored} of {summary.n_traces}"]
         for name, _ in HEADLINES:
             metric = summary.metrics.get(name)
             if metric is None or metric.mean is None:
@@ -82,7 +82,7 @@ def _show(summaries: list[ExaminerSummary], profile_set: str, version: str, as_j
             row.append(f"{metric.mean:.2f}{low_high}{nulls}")
         rows.append(row)
     title = f"scores with the {profile_set} profiles (knowledge {version}); means with 95 % intervals; no one of them ranks"
-    table(title, ["examiner", "n", *(label for _, label in HEADLINES)], rows)
+    table(title, ["examiner", "scored", *(label for _, label in HEADLINES)], rows)
 
 
 def in_words(card: Scorecard) -> list[str]:

@@ -49,7 +49,7 @@ class EmbeddedPatient:
 
     def read(self, text: str, turns: Sequence[Turn]) -> Reading:
         """Understand a turn; a span that could mean several concepts means the one this case speaks of."""
-        annotation = annotate_examiner(text, self._vocabulary, len(turns), self._focus(turns))
+        annotation = annotate_examiner(text, self._vocabulary, len(turns), self._focus(turns), self._side.caregiver_speaks)
         mentions = [self._resolved(mention) for mention in annotation.mentions]
         return Reading(tuple(annotation.acts), tuple(mentions))
 
@@ -133,6 +133,10 @@ class EmbeddedPatient:
 
     def _answer_detail(self, speech: _Speech, mention: Mention, details: list[Fact]) -> None:
         known = [f for f in details if f.status == "present" and f.value]
+        denied = next((f for f in details if f.status == "absent"), None)
+        if not known and denied is not None:
+            speech.deny_detail(mention, denied)
+            return
         if not known:
             speech.say_act("no_attribute", mention, Finding(mention.cui, "unknown", details[0]))
             return
@@ -209,6 +213,15 @@ class _Speech:
         self._add(
             utterance, asked.cui, role or ("denied" if polarity == "deny" else "affirmed"), fact, asked, value=listed(values), name=""
         )
+
+    def deny_detail(self, asked: Mention, fact: Fact) -> None:
+        """Say that a detail is not so: it spreads nowhere."""
+        pool = self._patient._pool
+        concept = self._patient._vocabulary.canonical(fact.concept.cui)
+        near = [concept, *self._patient._vocabulary.ancestors(concept, through_generic=True)]
+        worded = next((found for c in near if (found := pool.of_concept(c, "deny", fact.attribute, "none"))), [])
+        utterance = self._choose(worded) or self._choose(pool.of_act("deny_other"))
+        self._add(utterance, asked.cui, "denied", fact, asked, value="", name="")
 
     def say_act(self, act: str, asked: Mention | None, finding: Finding | None) -> None:
         """Say something that is keyed by an act; with `asked`, it answers that mention with "unsure"."""

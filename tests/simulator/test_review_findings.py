@@ -86,3 +86,23 @@ def test_an_ectopic_pregnancy_is_not_in_a_mans_differential() -> None:
 def test_whoever_takes_something_now_and_then_says_what(ward: Ward) -> None:
     said = played(ward, case_of("appendicitis"), "Which medicines do you take?").turns[2].text
     assert "paracetamol" in said
+
+
+def test_a_detail_that_is_not_so_is_denied(ward: Ward) -> None:
+    """The case says that the pain spreads nowhere; "I don't know" would be less than it knows."""
+    answer = played(ward, case_of("gca"), "Does it spread anywhere?").turns[2]
+    assert [m.dialogue_role for m in answer.mentions] == ["denied"]
+
+
+def test_a_parents_daughter_is_the_patient_and_a_patients_daughter_is_not(vocabulary: Vocabulary) -> None:
+    asked = "Does your daughter have a fever?"
+    assert [m.experiencer for m in annotate_examiner(asked, vocabulary, for_child=True).mentions] == ["patient"]
+    assert [m.experiencer for m in annotate_examiner(asked, vocabulary).mentions] == ["family"]
+    husband = annotate_examiner("Does your husband have a cough?", vocabulary)
+    assert [m.experiencer for m in husband.mentions] == ["family"]
+
+
+def test_an_endless_message_is_cut_and_says_so(ward: Ward) -> None:
+    trace = played(ward, case_of("gca"), "Do you have a fever? " * 50_000)
+    assert len(trace.turns[1].text) <= 20_000
+    assert "message_cut" in {note.code for note in trace.turns[1].notes}

@@ -257,11 +257,17 @@ def test_a_file_whose_last_line_has_no_end_is_not_glued_to_the_next_trace(bedsid
     assert len(list(read_traces("mine.jsonl"))) == 2
 
 
-@pytest.mark.parametrize("typed", ["/quit\n", "", "Hello.\n", "/commit\nFlu\n"])
+@pytest.mark.parametrize("typed", ["/quit\n", "", "Hello.\n", "/commit\n"])
 def test_leaving_is_no_mistake_and_shows_no_truth(bedside: Bedside, typed: str) -> None:
     done = good(bedside("play", "--case", "1", typed=typed))
     assert "left without a diagnosis; not scored" in done.out
     assert "ppendicitis" not in done.out
+
+
+def test_input_that_ends_after_a_diagnosis_commits_it(bedside: Bedside) -> None:
+    """The rest of the form is optional: nothing that was typed is lost."""
+    done = good(bedside("play", "--case", "1", typed="/commit\nFlu\n"))
+    assert "not scored" not in done.out and "The diagnosis: Acute appendicitis" in done.out
 
 
 def test_a_line_that_the_encounter_would_cut_to_nothing_is_asked_for_again(bedside: Bedside) -> None:
