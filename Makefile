@@ -41,7 +41,7 @@ browser: install-dev
 	$(BIN)/python -m pytest tests/browser
 
 bench: install-dev
-	$(BIN)/python -m tests.bench
+	$(BIN)/python tests/bench
 
 lint: install-dev
 	$(BIN)/ruff check .

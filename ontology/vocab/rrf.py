@@ -248,7 +248,9 @@ def _rows(path: Path, columns: int, report: Report, progress: Progress = no_prog
                 if len(parts) == columns + 1 and not parts[-1]:
                     yield f"{path}:{number}", parts
                 elif parts != [""]:
-                    what = f"{len(parts) - 1} columns where {columns} belong" + ("" if line.endswith(b"\n") else ": the file is cut short")
+                    found = len(parts) - (not parts[-1])
+                    what = "no bar at its end" if found == columns else f"{found} columns where {columns} belong"
+                    what += "" if line.endswith(b"\n") else ": the file is cut short"
                     report.note(what, f"{path}:{number}")
             progress(path.name, total, total)
     except (EOFError, zlib.error, OSError) as error:

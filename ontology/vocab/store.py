@@ -148,10 +148,10 @@ class StoreBuilder:
         self._scratch.executemany("INSERT OR IGNORE INTO isa VALUES (?,?)", links)
 
     def surfaces(self) -> Iterator[tuple[str, str, tuple[str, ...], bool]]:
-        """(folded name, CUI, its semantic types, whether preferred) of every name, sorted by name: what QuickUMLS indexes."""
-        self._scratch.create_function("folded", 1, folded, deterministic=True)
-        rows = self._scratch.execute("SELECT folded(text) AS term, cui, preference FROM name ORDER BY term, cui, preference")
-        return ((term, cui, self._types.get(cui, ()), preference == 0) for term, cui, preference in rows)
+        """(name, CUI, its semantic types, whether preferred) of every name that is matched, folded and sorted: what QuickUMLS indexes."""
+        self._scratch.create_function("folded", 1, lambda text: folded(spoken(text)), deterministic=True)
+        query = "SELECT folded(text) AS term, cui, preference FROM name WHERE key <> '' ORDER BY term, cui, preference"
+        return ((term, cui, self._types.get(cui, ()), preference == 0) for term, cui, preference in self._scratch.execute(query))
 
     def finish(self, progress: Progress = no_progress) -> Counts:
         """Write the store; call `close` after it.

@@ -1,4 +1,4 @@
-"""`python -m tests.bench.vocab_umls [ROWS]`: a synthetic release of so many rows of MRCONSO; prints time, memory and size of its build."""
+"""`python tests/bench/vocab_umls.py [ROWS] [--quickumls]`: a synthetic release; prints time, memory and size of its build."""
 
 from __future__ import annotations
 
