@@ -116,11 +116,13 @@ def _show(diff: VocabularyDiff, limit: int) -> None:
     ):
         if changes:
             rows = [[change.what, change.before, change.after] for change in changes[:limit]]
-            table(f"{title}: {len(changes):,}" + (f", {limit} shown" if len(changes) > limit else ""), ["", "before", "after"], rows, 3)
+            say(f"{title}: {len(changes):,}" + (f", {limit} shown" if len(changes) > limit else ""))
+            table("", ["", "before", "after"], rows, 3)
     say(f"phrases: {diff.phrases_added:,} added, {diff.phrases_removed:,} removed")
 
 
 def _show_effects(title: str, effects: list[Effect], limit: int) -> None:
     if effects:
         rows = [[effect.id, change.what, change.before, change.after] for effect in effects[:limit] for change in effect.changes[:limit]]
-        table(f"{title}: {len(effects):,}", ["", "what", "before", "after"], rows, numeric_from=4)
+        say(f"{title}: {len(effects):,}")
+        table("", ["", "what", "before", "after"], rows, numeric_from=4)

@@ -23,6 +23,7 @@ from ontology.vocab.rrf import Name, SemanticType
 
 FOLDER = "quickumls"
 SIMSTRING, SEMTYPES, STOPWORDS = "umls-simstring.db", "cui-semtypes.db", "nltk_data"
+PER_COMMIT = 50_000
 UNKNOWN_TYPE = "T033"
 """QuickUMLS drops a concept without semantic type; UMLS has a few, and they are findings as far as we can tell."""
 
@@ -77,6 +78,9 @@ def build_quickumls(folder: Path, surfaces: Iterable[Surface]) -> int:
         terms.insert(term)
         concepts.cui_db_put(term.encode(), pickle.dumps({(cui, int(best)) for cui, best in preferred.items()}))
         count += 1
+        if count % PER_COMMIT == 0:  # UnQLite holds all that is not committed in memory
+            concepts.cui_db.commit()
+            concepts.semtypes_db.commit()
     for database in (concepts.cui_db, concepts.semtypes_db):
         database.close()
     terms.db.close()

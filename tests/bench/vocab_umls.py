@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 STEMS = "cardi gastr hepat nephr neur derm oste arthr my rhin ot ophthalm pneum bronch enter col cyst metr splen angi phleb aden".split()
@@ -60,8 +61,11 @@ def build(folder: Path, with_quickumls: bool) -> None:
     totals = index.manifest.totals
     print(f"built in {time.perf_counter() - began:.0f} s, peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
     print(totals.model_dump_json())
+    sizes: Counter[str] = Counter()
     for file, record in index.manifest.files.items():
-        print(f"  {file}: {record.size / 1e6:.0f} MB")
+        sizes[file.partition("/")[0]] += record.size
+    for part, size in sizes.items():
+        print(f"  {part}: {size / 1e6:.0f} MB")
 
 
 LOAD = """
