@@ -1,13 +1,14 @@
 # make demo   install into .venv and run the reference examiners over the bundled cases
 # make test   install and run the tests
 # make lint   ruff and mypy
+# make install-quickumls   the approximate matcher too; its tests are skipped without it
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 # The constraints hold for the build backend too, so that an installation is the same every time.
 PIP    := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install -q --only-binary=:all:
 
-.PHONY: demo test lint browser real bench clean install install-dev
+.PHONY: demo test lint browser real bench clean install install-dev install-quickumls
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -23,6 +24,10 @@ $(VENV)/.installed-dev: $(BIN)/python pyproject.toml constraints.txt
 install: $(VENV)/.installed
 install-dev: $(VENV)/.installed-dev
 
+# medspaCy and its QuickUMLS are sources without wheels; both are pure Python, so no compiler is needed.
+install-quickumls: $(VENV)/.installed-dev
+	$(PIP) --no-binary=medspacy,medspacy_quickumls -e '.[dev,quickumls]'
+
 demo: install
 	$(BIN)/bedside demo
 
@@ -36,7 +41,7 @@ browser: install-dev
 	BEDSIDE_REQUIRE_BROWSER=1 $(BIN)/python -m pytest tests/browser
 
 bench: install-dev
-	$(BIN)/python -m tests.bench
+	$(BIN)/python tests/bench
 
 lint: install-dev
 	$(BIN)/ruff check .

