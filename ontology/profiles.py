@@ -61,7 +61,7 @@ class Feature(Strict):
 
     @model_validator(mode="after")
     def _counts(self) -> Self:
-        if (self.k is None) != (self.k is None or self.n is None) or (self.k is not None and self.n is not None and self.k > self.n):
+        if self.k is not None and (self.n is None or self.k > self.n):
             raise ValueError(f"feature {self.concept}: k of n does not add up")
         return self
 

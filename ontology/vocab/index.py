@@ -39,7 +39,7 @@ from ontology.icd10 import cache_folder
 from ontology.vocab.groups import Merge
 from ontology.vocab.layered import LayeredVocabulary
 from ontology.vocab.quickumls import FOLDER as QUICKUMLS
-from ontology.vocab.store import CONCEPTS, Store
+from ontology.vocab.store import Store
 from ontology.vocabulary import Sources, Vocabulary, bundled_sources, bundled_vocabulary
 
 FORMAT = 1
@@ -385,8 +385,3 @@ def _lock(root: Path, name: str) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def has_store(folder: Path) -> bool:
-    """Whether a build holds concepts beside the bundled ones."""
-    return (folder / CONCEPTS).is_file()

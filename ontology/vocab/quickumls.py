@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import itertools
-import os
 import pickle
 import unicodedata
 from collections.abc import Iterable
@@ -156,8 +155,3 @@ class QuickUmlsMatcher:
                 types = tuple(sorted(match["semtypes"]))
                 found.append(Found(int(match["start"]), int(match["end"]), str(match["cui"]), float(match["similarity"]), types))
         return sorted(found, key=lambda one: (one.start, one.end, -one.similarity, one.cui))
-
-
-def quickumls_folder(index: Path) -> Path:
-    """Where the QuickUMLS part of a built vocabulary lies."""
-    return Path(os.path.abspath(index)) / FOLDER

@@ -338,10 +338,6 @@ class Store:
         query = "SELECT key, concept, rank, others, plain, text, source FROM phrase ORDER BY id"
         return (_phrase_of(row) for row in self._connection().execute(query))
 
-    def names_of(self, cui: str, limit: int = 12) -> list[str]:
-        """Some names by which a concept is recognised; slow, since phrases are not sorted by concept."""
-        return [text for (text,) in self._query("SELECT text FROM phrase WHERE concept = ? ORDER BY rank, id LIMIT ?", cui, limit)]
-
 
 def _concept_of(row: tuple[str, ...]) -> StoredConcept:
     cui, name, source, types, parents, same = row

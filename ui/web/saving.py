@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ontology.errors import BedsideError
 from simulator.trace import DialogueTrace
-from simulator.traces_io import TRACES, Appender, move_aside, unended_tail
+from simulator.traces_io import TRACES, Appender, move_aside, sealed_line, unended_tail
 
 LOCK = ".lock"
 
@@ -43,7 +43,7 @@ class TraceKeeper:
                     move_aside(self.file, torn)
                 appender = Appender(self.file)
                 try:
-                    appender.append(trace.to_json().encode() + b"\n")
+                    appender.append(sealed_line(trace))
                 finally:
                     appender.close()
         except OSError as error:
