@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import cast
-
-from ontology.concepts import Attribute
 
 _ANY_CASE = re.IGNORECASE
 
@@ -48,6 +45,63 @@ ALONGSIDE = re.compile(
     _ANY_CASE,
 )
 """What stands before a finding that is only the setting of another: "mucus with the cough"."""
+SUBJECT_OF = re.compile(
+    r"^\s*(?:(?:\w+ ){0,2}(?:is|are|was|were|been|being|come|comes)? ?(?:also |usually |ever )?(?:accompan|associat|related|linked|"
+    r"connected|followed|preceded)\w*)\b"
+    r"|^\s*(?:come|comes|came) with\b",
+    _ANY_CASE,
+)
+"""What follows a finding that is known: "is this rash accompanied by"."""
+DEFINITE = re.compile(r"\b(?:the|your|this|that|these|those|his|her)(?: \w+)?\s*$", _ANY_CASE)
+"""What stands before a finding that both sides know of."""
+KNOWN_BESIDE = re.compile(
+    r"\b(?:along(?:side)? with|alongside|apart from|aside from|other than|in addition to|besides|accompan\w+)(?: (?:the|your|a|an|any|"
+    r"this|these|that|those))?\s*$",
+    _ANY_CASE,
+)
+"""What stands before a finding that is known for certain, so that nothing else of the sentence can make it the one asked for."""
+INDICATION = re.compile(r"\b(?:for|to (?:treat|manage|control)|because of) (?:the|your|this|that|his|her|their)(?: \w+)?\s*$", _ANY_CASE)
+"""What stands before the reason for something that is asked: "any medications for your diabetes"."""
+HEDGED = re.compile(
+    r"\b(?:suspect\w*|possib\w+|may (?:have|be)|might (?:have|be)|could (?:be|have)|rule out|ruling out|risk (?:of|for)|concern(?:ed|"
+    r"s)? (?:about|for|that)|"
+    r"worried about|consider\w*|explore|investigat\w+|looking for|to check for|evaluat\w+|such as)\b",
+    _ANY_CASE,
+)
+"""What makes a finding in a statement a thought of the examiner's, which is neither asserted nor asked."""
+GIVEN = re.compile(r"\b(?:given|based on|because of|due to|considering|with|symptoms of|in view of|regarding|mentioned)\b", _ANY_CASE)
+"""What makes the findings after it known again, up to the next hedge."""
+CLAUSE_START = re.compile(
+    r"(?:[,;]\s*(?:(?:and|or|but|so|then|also)\s+)?|\s+(?:and|or|but)\s+)(?:also\s+|um,?\s+|uh,?\s+|if so,?\s+)*"
+    r"(?!\w+(?:n't)? \w+\W*$)(?=(?:do|does|did|have|has|had|are|is|was|were|can|could|would|will|don't|haven't|isn't|aren't) "
+    r"(?:you|he|she|it|they|there|your|the|this|that|these|those|anyone|anybody|anything|any)\b"
+    r"|(?:how|when|where|which|what|why)(?:'s)? (?:is|are|was|were|do|does|did|has|have|had|long|often|bad|many|much|high|severe|would|"
+    r"could|makes?|brings?|"
+    r"helps?|sort|kind|type|about|colou?r|part|side)\b)",
+    _ANY_CASE,
+)
+"""Where another question begins in the same sentence: "…, and how long have you had it?"."""
+AGREED_TAG = re.compile(r",?\s*(?:ok|okay|alright|all right)\s*\?\W*$", _ANY_CASE)
+"""A question mark that only seeks consent: "we'll catch up soon, OK?"."""
+COMPLAINT = re.compile(r"\b(?:symptoms?|complaints?|problems?|issues?|condition|discomfort|sensation|episodes?|attacks?)\b", _ANY_CASE)
+PRONOUN = re.compile(
+    r"\b(?:(?:has|have|is|are|does|do|did|was|were|can|could|would|how|whereabouts|where) )?(?:it|this|that|they|these|those|them|"
+    r"everything)"
+    r"(?:'s)?\b(?: (?!when|if|on a|for|to|with|or|and|that|scale|from|out)[\w']+){0,4}",
+    _ANY_CASE,
+)
+"""What a question without a named finding calls it."""
+NOT_ABOUT_ILLNESS = re.compile(
+    r"\b(?:name|address|postcode|zip|e-?mail|phone|telephone|number|appointment|gp|surgery|camera|hear (?:me|ok|okay)|see me|screen|"
+    r"video|audio|sound|"
+    r"internet|connection|private|confidential\w*|privacy|consultation|located|calling|repeat|spell|insurance|pharmacy|speak|talk|"
+    r"live|living|book|call you|contact|next of kin|identity|identification|happy (?:to|with|for)|make sense|understand|questions|agree|"
+    r"okay with)\b",
+    _ANY_CASE,
+)
+"""Words of organisation: a detail asked beside them is none of the complaint's."""
+BODY_SENSE = re.compile(r"\b(?:feel\w*|felt|notic\w+|hurt\w*|ach\w+|sore|start\w*|began|begin|experienc\w+|get|getting)\b", _ANY_CASE)
+"""Verbs by which a question to "you" is about the complaint."""
 REACH = 40
 """Characters before a finding in which ALONGSIDE and SAID_OF_CONCEPT are looked for."""
 ADVICE = re.compile(
@@ -82,9 +136,38 @@ _RELATIVES = (
     r"mother|father|mum|mom|dad|parents?|brothers?|sisters?|siblings?|grand(?:mother|father|parents?)|famil(?:y|ies)|relatives?|"
     r"aunts?|uncles?|cousins?|husband|wife|spouse|boyfriend|girlfriend|flatmates?|colleagues?"
 )
-NOT_PATIENT = re.compile(rf"\b(?:{_RELATIVES}|sons?|daughters?|children)\b", _ANY_CASE)
+NOT_PATIENT = re.compile(rf"\b(?:{_RELATIVES}|sons?|daughters?|children)\b(?! doctor)", _ANY_CASE)
 NOT_THE_CHILD = re.compile(rf"\b(?:{_RELATIVES})\b", _ANY_CASE)
 """Whoever is not the patient when a parent speaks for the child."""
+FAMILY_WORDS = re.compile(
+    rf"\b(?:(?:personal or |immediate |close )?family (?:medical )?history (?:of|for)|(?:(?:does|has|have|is|are|do|did) )?(?:(?:anyone|"
+    rf"anybody|"
+    rf"someone|any|members?|either) )?(?:of |else )?(?:(?:that )?runs? |history )?(?:in |among |within |on )?(?:the |your |his |her |"
+    rf"their |any |either )?"
+    rf"(?:\w+ )?(?:{_RELATIVES})(?: members?)?)\b",
+    _ANY_CASE,
+)
+"""Words around a disease that say whose it is, not what it is."""
+JOINT = re.compile(r"\s*(?P<joint>,?\s*(?:\b(?:and|or)\b)?(?:\s*other\b)?)\s*(?:(?:the|your|any|a|an)\s+)?", _ANY_CASE)
+"""What only joins two findings."""
+EXAMPLES = re.compile(r"[\s,]*(?:like|such as|including|for example|e\.g\.|for instance|\()", _ANY_CASE)
+SUBORDINATE = re.compile(
+    r"^\W*(?:(?:and|so|also|but)\s+)*(?:when|whenever|if|while|after|before|once)\s+(?:you|the|your|it|he|she|this|that|they|there)\b(?!r)",
+    _ANY_CASE,
+)
+"""The start of a clause that only says when: "when you have the headache, do you feel sick?"."""
+BOTH = re.compile(
+    rf"\b(?:you|yourself|personal|personally)(?:,| ever)?(?: yourself)? (?:or|and)(?: (?:has|have|does|do))? (?:\w+ "
+    rf"){{0,5}}(?:{_RELATIVES})\b",
+    _ANY_CASE,
+)
+"""The patient and the family in one breath: "have you or anyone in your family"."""
+TRAILING_FAMILY = re.compile(rf"\b(?:in|among|within|on|with|by|of|from) (?:\w+ ){{0,4}}(?:{_RELATIVES})\b", _ANY_CASE)
+OBSERVES = re.compile(
+    r"\b(?:notic\w+|seen|sees?|observ\w+|told|tells?|said|says?|mention\w+|comment\w+|complain\w+ (?:about|of))\b", _ANY_CASE
+)
+"""Verbs by which a relative speaks of the patient: "has your wife noticed that you snore?"."""
+SECOND_PERSON = re.compile(r"\b(?:you|you're|you've|he|she|your child)\b", _ANY_CASE)
 HISTORICAL = re.compile(
     r"\b(?:ever|in the past|previously|before|history of|past history|diagnosed with|as a child|used to|years? ago|"
     r"last year)\b",
@@ -92,87 +175,24 @@ HISTORICAL = re.compile(
 )
 
 SAID_OF_CONCEPT = re.compile(
-    r"\b(?:is|are|was|were|does|do|did) (?:the|your|this|that|these|those) x+ (?:(?:at all|very|also) )?$", _ANY_CASE
+    r"\b(?:is|are|was|were|does|do|did) (?:the|your|this|that|these|those) x+ (?:(?:at all|very|also|\w+,? (?:or|and)) )?$", _ANY_CASE
 )
 """What stands before a word that describes a concept (x: its words): "is the … painful"."""
+DESCRIPTION_ATTRIBUTE = (
+    ("pain", "painfulness"),
+    ("sore", "painfulness"),
+    ("hurt", "painfulness"),
+    ("tender", "painfulness"),
+    ("itch", "itching"),
+    ("peel", "peeling"),
+    ("flak", "peeling"),
+    ("scal", "peeling"),
+    ("swollen", "swelling"),
+    ("raised", "swelling"),
+    ("puffy", "swelling"),
+)
 DESCRIPTION = re.compile(
     r"painful|sore|tender|hurt(?:s|ing)?|itch(?:y|es|ing)?|swollen|raised|puffy|peeling|flaky|scaly|burning", _ANY_CASE
-)
-
-ATTRIBUTE_CUES: tuple[tuple[Attribute, re.Pattern[str]], ...] = tuple(
-    (cast(Attribute, name), re.compile(pattern, _ANY_CASE))
-    for name, pattern in (
-        ("destination", r"\b(?:which countr(?:y|ies)|what countr(?:y|ies)|where (?:did you|have you) (?:travel\w*|go|been))\b"),
-        (
-            "radiation",
-            r"\b(?:radiat\w*|spread\w*|travel (?:anywhere|to)|go(?:es)? (?:anywhere|elsewhere|into)|"
-            r"move(?:s)? (?:anywhere|to|around)|shoot\w*)\b",
-        ),
-        (
-            "localisation",
-            r"\b(?:point to|pin ?point|one (?:finger|spot)|exactly where|precise(?:ly)?|well locali[sz]ed|"
-            r"how locali[sz]ed|diffuse|vague(?:ly)?)\b",
-        ),
-        (
-            "location",
-            r"\b(?:where(?:abouts)?(?! you)(?: exactly)? (?:is|are|does|do|did|in|on|was|were|has|have|would)\b|"
-            r"where (?:the|your|it)\b|where exactly|whereabouts|location|which (?:part|side|area)|what (?:part|side|"
-            r"area)|left or right)\b",
-        ),
-        (
-            "onset",
-            r"\b(?:when (?:did|was|were)\b.{0,80}\b(?:start|begin|beg[au]n|come on|appear|notice|first)\w*|how (?:did|"
-            r"does|fast|quickly|suddenly)\b.{0,80}\b(?:start|begin|come on|appear|develop)\w*|(?:come|came|coming|"
-            r"start\w*|began|begin|appear\w*) (?:on )?(?:very |quite |so )?(?:sudden|gradual)\w*|sudden(?:ly)? or|"
-            r"gradual(?:ly)? or|was (?:it|this|the \w+|your \w+) (?:very |quite )?(?:sudden|gradual)|onset|since when|"
-            r"what were you doing when|start(?:ed)? (?:off|when|after|before)|first (?:start|notice|appear)\w*)\b",
-        ),
-        (
-            "duration",
-            r"\b(?:how long|for how many (?:hours|days|weeks|months|years)|how many (?:hours|days|weeks|months|years)|"
-            r"duration|last(?:s|ed)? (?:for|how))\b",
-        ),
-        (
-            "severity",
-            r"\b(?:how (?:bad|severe|strong|intense|serious|high|much (?:does it|pain))|(?:scale|out) of (?:1|0|one|"
-            r"zero|10|ten)|from (?:1|0|one|zero) to (?:10|ten)|out of (?:10|ten)|rate|severity|intensity|worst)\b",
-        ),
-        (
-            "aggravating",
-            r"\b(?:mak(?:e|es|ing) (?:it|them|the \w+|your \w+|this|that) (?:any |feel )?(?:better or )?worse|"
-            r"worsen(?:s|ed|ing)?\b(?! over)|aggravat\w*|trigger\w*|brings? (?:it|them|this|that) on|set(?:s)? (?:it|them) off|"
-            r"provok\w*|exacerbat\w*)\b",
-        ),
-        (
-            "relieving",
-            r"\b(?:mak(?:e|es|ing) (?:it|them|the \w+|your \w+|this|that) (?:any |feel )?better|reliev\w*|alleviat\w*|"
-            r"eas(?:e|es|ed|ing)\b|helps? (?:with )?(?:it|the|your|them)|anything (?:that )?help\w*)",
-        ),
-        (
-            "progression",
-            r"\b(?:getting (?:any )?(?:worse|better)|got(?:ten)? (?:worse|better)|worsen(?:ed|ing) over|(?:better|"
-            r"worse) or (?:better|worse)|chang(?:ed|ing) over|progress\w*|resolved?|gone away|go away|"
-            r"stay(?:ed)? the same|still (?:there|ongoing|have))\b",
-        ),
-        (
-            "frequency",
-            r"\b(?:how (?:often|frequent\w*|many times)|constant(?:ly)?|come(?:s)? and go(?:es)?|intermittent\w*|"
-            r"all the time|continuous(?:ly)?|frequency|every day|in episodes)\b",
-        ),
-        ("color", r"\b(?:what (?:(?:sort|kind|shade) of )?colou?r|colou?r of|is it (?:red|pink|dark|pale|yellow))\b"),
-        ("size", r"\b(?:how (?:big|large|wide)|size|(?:larger|bigger) than|centimet(?:er|re)s?|\bcm\b)\b"),
-        ("peeling", r"\b(?:peel\w*|flak(?:y|ing|es?)|scal(?:y|ing))\b"),
-        ("itching", r"\b(?:itch(?:y|ing|es)?)\b"),
-        ("painfulness", r"\b(?:painful|hurt(?:s|ing)?|sore)\b"),
-        ("swelling", r"\b(?:swollen|raised|puffy)\b"),
-        (
-            "character",
-            r"\b(?:what (?:kind|type|sort) of|(?:what|how) (?:does|did|do) \w+(?: \w+)? feel|describe|"
-            r"character(?:i[sz]e|istic\w*)?|nature of|quality|sharp|dull|burning|cramp\w*|throbbing|stabbing|pressure|"
-            r"crushing|tearing)\b",
-        ),
-        ("associated", r"\b(?:along with|accompan\w*|associated|at the same time|together with)\b"),
-    )
 )
 
 DENY = re.compile(

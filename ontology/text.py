@@ -17,8 +17,13 @@ SENTENCE = re.compile(
 TYPOGRAPHIC = re.compile("[‘’‛′‐-―−]")
 """Apostrophes and dashes that ASCII lacks: they part words as their plain forms do."""
 
-SKIPPED = frozenset("a an the any some your my his her their our its of this that these those you've i've he's she's".split())
-"""Words that never tell two phrases apart."""
+SKIPPED = frozenset(
+    "a an the any some your my his her their our its of this that these those you've i've he's she's um uh er erm uhm".split()
+)
+"""Words that never tell two phrases apart, and the noises between them."""
+
+KEPT_WHOLE = frozenset({"medical", "medically"})
+"""Words whose stem is another word's: "medical" is no medication."""
 
 BRITISH = (
     (re.compile(r"oea"), "ea"),
@@ -82,7 +87,7 @@ def _stemmer() -> object:
 def normal_form(word: str) -> str:
     """Lower case, no accents, American spelling, stemmed (Porter 2); words in -itis are kept whole, else "vaginitis" would be "vaginal"."""
     text = _spelling(word)
-    if text.endswith("itis"):
+    if text.endswith("itis") or text in KEPT_WHOLE:
         return text
     return str(_stemmer().stemWord(IRREGULAR.get(text, text)))  # type: ignore[attr-defined]
 

@@ -6,18 +6,20 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
-
-from pydantic import ValidationError
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 from ontology.concepts import RECORD_KINDS, ConceptRef, ConceptRow
-from ontology.documents import content_hash, problems
+from ontology.documents import content_hash
 from ontology.errors import BedsideError
-from ontology.hpo import PHENOTYPE_ROOT, HpoTerm, descendants, hpo_folder, read_obo
-from ontology.resources import bundled_files, bundled_rows, bundled_text, json_lines
+from ontology.hpo import PHENOTYPE_ROOT, HpoTerm, descendants
+from ontology.sources import bundled_sources
 from ontology.text import Token, phrase_key, tokens
-from ontology.vocab.groups import Merge, read_merges
+from ontology.vocab.groups import Merge
+
+if TYPE_CHECKING:
+    from ontology.icd10.spelling import Speller
 
 LAY, NAME, EXACT, OTHER = range(4)
 """Rank of a phrase's origin: our own lexicon wins over HPO's names, those over its synonyms."""
@@ -54,29 +56,6 @@ class PhraseEntry:
     concept: str
     rank: int
     alternatives: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Sources:
-    """What a vocabulary is made of.
-
-    Attributes:
-        rows: our own concepts; they win where they and HPO mean the same.
-        hpo: live HPO terms by id.
-        hpo_version: HPO's release date.
-        blocked: phrases of HPO that must not be matched (too ambiguous in ordinary speech).
-        merges: ids of other sources that mean a concept of ours.
-        cut: is-a links that do not hold between what our concepts mean.
-        order_twins: finding → the measurement that the same words mean in an order.
-    """
-
-    rows: tuple[ConceptRow, ...]
-    hpo: Mapping[str, HpoTerm]
-    hpo_version: str
-    blocked: tuple[str, ...] = ()
-    merges: tuple[Merge, ...] = ()
-    cut: tuple[tuple[str, str], ...] = ()
-    order_twins: Mapping[str, str] = field(default_factory=dict)
 
 
 class Vocabulary:
@@ -173,9 +152,12 @@ class Vocabulary:
         # A single word of HPO must not match through its stem alone: "ordering" is a finding there, "order" is not.
         plain: dict[tuple[str, ...], set[str]] = defaultdict(set)
         phenotypes = descendants(hpo, PHENOTYPE_ROOT)
+        every: set[str] = set()
         for row in self.rows.values():
             for text in (row.name, *row.lay):
-                found[phrase_key(text)].append((LAY, row.id))
+                words = tokens(text)
+                every.update(word.plain for word in words)
+                found[tuple(word.norm for word in words)].append((LAY, row.id))
         for term in hpo.values():
             if term.hpo_id not in phenotypes:
                 continue
@@ -185,10 +167,12 @@ class Vocabulary:
                 self._lay.setdefault(concept, []).extend(lay)
             for text, rank in [(term.name, NAME), *((t, EXACT if s == "EXACT" else OTHER) for t, s, _ in term.synonyms)]:
                 words = tokens(text)
+                every.update(word.plain for word in words)
                 key = tuple(word.norm for word in words)
                 found[key].append((rank, concept))
                 if len(words) == 1:
                     plain[key].add(words[0].plain)
+        self.words = frozenset(every)
         for key, candidates in found.items():
             if not key:
                 continue
@@ -335,40 +319,20 @@ class Vocabulary:
                 return length, entry
         return 1, None
 
+    @cached_property
+    def speller(self) -> Speller:
+        """The words of our own phrases and HPO's, for mistyped ones; made when first needed."""
+        from ontology.icd10.spelling import Speller
+
+        return Speller(sorted(self.words))
+
+    def may_begin(self, norm: str, length: int) -> bool:
+        """Whether a phrase of so many words or more can begin with a word; a quick no."""
+        return self._longest.get(norm, 0) >= length
+
     def lookup(self, phrase: str) -> PhraseEntry | None:
         """What exactly this phrase means."""
         return self._phrases.get(phrase_key(phrase))
-
-
-def bundled_concepts() -> list[ConceptRow]:
-    """All rows of data/concepts.
-
-    Raises:
-        BedsideError: a row is not valid.
-    """
-    rows = []
-    for file in bundled_files("concepts", ".jsonl"):
-        for place, raw in json_lines(file.read_text(encoding="utf-8"), f"data/concepts/{file.name}"):
-            try:
-                rows.append(ConceptRow.model_validate(raw))
-            except ValidationError as error:
-                raise BedsideError(f"not a valid concept row: {problems(error)}", place) from None
-    return rows
-
-
-def bundled_sources() -> Sources:
-    """Our own concepts and HPO, as installed.
-
-    Raises:
-        BedsideError: a file is missing or a row is not valid.
-    """
-    with (hpo_folder() / "hp.obo").open(encoding="utf-8") as handle:
-        version, terms = read_obo(handle)
-    blocked = [line for line in bundled_text("lexicon/blocked.txt").splitlines() if line and not line.startswith("#")]
-    merges = read_merges(bundled_text("lexicon/merges.csv"), "data/lexicon/merges.csv")
-    cut = tuple((row["child"], row["parent"]) for row in bundled_rows("lexicon/cut_links.csv"))
-    twins = {row["said"]: row["ordered"] for row in bundled_rows("lexicon/order_twins.csv")}
-    return Sources(tuple(bundled_concepts()), terms, version, tuple(blocked), tuple(merges), cut, twins)
 
 
 @lru_cache(maxsize=1)

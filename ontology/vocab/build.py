@@ -13,6 +13,7 @@ from pathlib import Path
 from ontology.documents import content_hash
 from ontology.errors import BedsideError
 from ontology.resources import bundled_text
+from ontology.sources import Sources, bundled_sources
 from ontology.vocab import quickumls
 from ontology.vocab.index import FORMAT, Index, Manifest, SourceRecord, Totals, build_index, checked_name, normaliser_version
 from ontology.vocab.open_sources import Rows, bundled_rows, read_ontology
@@ -29,7 +30,7 @@ from ontology.vocab.rrf import (
     source_versions,
 )
 from ontology.vocab.store import Counts, StoreBuilder
-from ontology.vocabulary import Sources, bundled_sources, bundled_vocabulary
+from ontology.vocabulary import bundled_vocabulary
 
 DEFAULT_TYPES = frozenset(quickumls.ACCEPTED)
 UMLS_LICENSE = "UMLS Metathesaurus License; not redistributable"

@@ -36,11 +36,12 @@ from ontology.documents import Document, Strict, content_hash
 from ontology.errors import BedsideError
 from ontology.hpo import HpoTerm
 from ontology.icd10 import cache_folder
+from ontology.sources import Sources, bundled_sources
 from ontology.vocab.groups import Merge
 from ontology.vocab.layered import LayeredVocabulary
 from ontology.vocab.quickumls import FOLDER as QUICKUMLS
 from ontology.vocab.store import Store
-from ontology.vocabulary import Sources, Vocabulary, bundled_sources, bundled_vocabulary
+from ontology.vocabulary import Vocabulary, bundled_vocabulary
 
 FORMAT = 1
 """Version of the files' layout; a build of another one is not opened."""

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from ontology.concepts import ConceptRef
 from ontology.documents import content_hash
+from ontology.sources import Sources
 from ontology.text import Token, tokens
 from ontology.vocab.store import Store, StoredConcept, StoredPhrase
-from ontology.vocabulary import EXACT, PhraseEntry, Sources, Vocabulary
+from ontology.vocabulary import EXACT, PhraseEntry, Vocabulary
 
 FINDINGS = frozenset({"T184", "T033", "T046", "T047", "T048", "T191", "T037", "T034", "T041"})
 """Semantic types of findings and diseases (metrics.md 2.4): only these may be the same as a concept of ours by their name alone."""
@@ -132,6 +133,10 @@ class LayeredVocabulary(Vocabulary):
         if stored is not None and (entry is None or stored[0] > length):
             return stored[0], self._entry(stored[1])
         return length, entry
+
+    def may_begin(self, norm: str, length: int) -> bool:
+        """The store's phrases are not known by their first words: always yes."""
+        return True
 
     def lookup(self, phrase: str) -> PhraseEntry | None:
         """What exactly this phrase means; what the store makes of it is among the alternatives."""

@@ -13,8 +13,9 @@ from pathlib import Path
 from ontology.concepts import Kind
 from ontology.errors import BedsideError
 from ontology.hpo import PHENOTYPE_ROOT, HpoTerm, descendants, read_obo
+from ontology.sources import Sources
 from ontology.vocab.rrf import IsA, Name, SemanticType, consolidated_row, relation_row, semantic_row
-from ontology.vocabulary import Sources, Vocabulary
+from ontology.vocabulary import Vocabulary
 
 OURS, HPO = "BEDSIDE", "HPO"
 FINDING, DISEASE, SIGN_OR_SYMPTOM = "T033", "T047", "T184"

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from ontology.annotator import annotate_examiner
+from ontology.annotation import family_concept_of
+from ontology.annotator import PRESENTING_COMPLAINT, annotate_examiner
+from ontology.concepts import Attribute
 from ontology.mentions import Act, DialogueRole, Mention
 from ontology.vocabulary import Vocabulary
 from simulator.case import Fact, PatientSide
@@ -25,6 +27,8 @@ ROLE_OF_STATUS: dict[str, tuple[DialogueRole, Polarity]] = {
 OTHER_ACTS: dict[Polarity, str] = {"affirm": "affirm_other", "deny": "deny_other", "unsure": "unsure_other", "volunteer": "affirm_other"}
 UTTERANCE = "utt_id"
 """Where the act of a remark without a concept keeps its utterance, as a mention does in its own field."""
+QUALITIES = frozenset({"itching", "painfulness", "peeling", "swelling"})
+"""Details by which an examiner describes a finding just named: "is the rash itchy?"."""
 META_ACTS = {"greet", "thanks", "goodbye", "name", "age", "sex", "feelings", "consent"}
 
 
@@ -39,6 +43,8 @@ class EmbeddedPatient:
         self._facts = FactIndex(side, vocabulary)
         self._record = Record(side, vocabulary)
         self._person = Person(side.age, side.sex)
+        concept_of = {fact.fact_id: vocabulary.canonical(fact.concept.cui) for fact in side.facts}
+        self._complaint = next((concept_of[i] for i in side.presentation.chief_complaint if i in concept_of), None)
 
     @property
     def player(self) -> Player:
@@ -49,14 +55,42 @@ class EmbeddedPatient:
 
     def read(self, text: str, turns: Sequence[Turn]) -> Reading:
         """Understand a turn; a span that could mean several concepts means the one this case speaks of."""
-        annotation = annotate_examiner(text, self._vocabulary, len(turns), self._focus(turns), self._side.caregiver_speaks)
-        mentions = [self._resolved(mention) for mention in annotation.mentions]
+        focus = self._focus(turns)
+        annotation = annotate_examiner(text, self._vocabulary, len(turns), focus, self._side.caregiver_speaks)
+        mentions: list[Mention] = []
+        subject: str | None = None
+        for mention in annotation.mentions:
+            if mention.cui == focus and mention.attribute is not None and not self._vocabulary.find(mention.surface):
+                mention = self._it(mention, mention.attribute)
+            mention = self._resolved(self._about_me(mention, subject))
+            subject = mention.cui if mention.dialogue_role == "stated" else subject
+            mentions.append(mention)
         return Reading(tuple(annotation.acts), tuple(mentions))
+
+    def _it(self, mention: Mention, attribute: Attribute) -> Mention:
+        """The pronoun is what was last said to be so, unless only the complaint has such a detail."""
+        if self._complaint is None or self._facts.details(mention.cui, attribute) or not self._facts.details(self._complaint, attribute):
+            return mention
+        return mention.model_copy(update={"cui": self._complaint})
+
+    def _about_me(self, mention: Mention, subject: str | None) -> Mention:
+        """A mention in the terms of this case: whose complaint it is, which family history, which detail of the rash that was named."""
+        if mention.cui == PRESENTING_COMPLAINT and self._complaint is not None:
+            return mention.model_copy(update={"cui": self._complaint})
+        of_family = family_concept_of(mention, self._vocabulary)
+        if of_family is not None:
+            others = [c for c in (mention.cui, *mention.alt_cuis) if c != of_family]
+            return mention.model_copy(update={"cui": of_family, "alt_cuis": others, "experiencer": "patient"})
+        if mention.dialogue_role == "asked" and mention.attribute in QUALITIES and subject is not None:
+            if self._facts.details(subject, mention.attribute):
+                return mention.model_copy(update={"cui": subject, "alt_cuis": []})
+            return mention.model_copy(update={"attribute": None})
+        return mention
 
     def _resolved(self, mention: Mention) -> Mention:
         candidates = [mention.cui, *mention.alt_cuis]
         best = self._facts.best(candidates)
-        if best == mention.cui:
+        if best == mention.cui or self._vocabulary.kind(mention.cui) == "family_history":
             return mention
         return mention.model_copy(update={"cui": best, "alt_cuis": [c for c in candidates if c != best]})
 

@@ -17,13 +17,14 @@ import pytest
 
 import ontology
 from ontology.errors import BedsideError
+from ontology.sources import bundled_sources
 from ontology.vocab import index as index_module
 from ontology.vocab.build import BuildPlan, build_vocabulary
 from ontology.vocab.index import Index, builds_of, built_names, load_vocabulary, open_index, snapshot
 from ontology.vocab.layered import LayeredVocabulary
 from ontology.vocab.open_sources import bundled_rows, read_ontology, write_release
 from ontology.vocab.rrf import Choice, Report, read_names
-from ontology.vocabulary import Vocabulary, bundled_sources, bundled_vocabulary, default_vocabulary
+from ontology.vocabulary import Vocabulary, bundled_vocabulary, default_vocabulary
 
 ROOT = Path(ontology.__file__).parents[1]
 ReleaseMaker = Callable[..., Path]

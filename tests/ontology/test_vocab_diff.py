@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from ontology.concepts import ConceptRow
+from ontology.sources import bundled_sources
 from ontology.vocab.build import BuildPlan, build_vocabulary
 from ontology.vocab.diff import Change, compare, vocabulary_then
 from ontology.vocab.explain import explain
 from ontology.vocab.groups import Merge
 from ontology.vocab.index import load_vocabulary
-from ontology.vocabulary import Vocabulary, bundled_sources, bundled_vocabulary
+from ontology.vocabulary import Vocabulary, bundled_vocabulary
 
 
 def _row(number: int, name: str, *lay: str, **more: object) -> ConceptRow:

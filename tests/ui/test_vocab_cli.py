@@ -12,7 +12,8 @@ import pytest
 
 import ontology
 from ontology.concepts import ConceptRow
-from ontology.vocabulary import Vocabulary, bundled_sources, bundled_vocabulary
+from ontology.sources import bundled_sources
+from ontology.vocabulary import Vocabulary, bundled_vocabulary
 from simulator.cases_io import write_cases
 from simulator.traces_io import read_traces
 from ui.vocab_diff import case_effects, score_effects

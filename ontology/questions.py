@@ -1,0 +1,265 @@
+"""Reads a sentence that asks, clause by clause: which findings, which detail of them, and whose they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import cast
+
+from ontology import cues
+from ontology.annotation import AnnotationBuilder, Focus
+from ontology.attributes import attribute_asked, without_descriptions
+from ontology.concepts import Attribute
+from ontology.vocabulary import Match, Vocabulary
+
+PRESENTING_COMPLAINT = "X:presenting-complaint"
+"""What "it" means where nothing was named before: the complaint for which the patient has come."""
+
+GENERIC_HMAX = 6
+"""How far above a specific finding a generic one may lie that is the same question: "is the pain worse when you move?"."""
+
+
+def hedged(text: str, at: int) -> bool:
+    """Whether a statement only considers a finding: "I suspect", "to rule out"."""
+    before = text[:at]
+    hedge = max((match.end() for match in cues.HEDGED.finditer(before)), default=-1)
+    return hedge >= 0 and not cues.GIVEN.search(before, hedge)
+
+
+class QuestionReader:
+    """Reads one sentence that asks, clause by clause."""
+
+    def __init__(self, builder: AnnotationBuilder, vocabulary: Vocabulary, text: str, start: int, ordered: bool) -> None:
+        self._ordered = ordered
+        self._builder = builder
+        self._vocabulary = vocabulary
+        self._text = text
+        self._start = start
+        self._asked: set[tuple[str, str | None]] = set()
+        self._acts = 0
+
+    def read(self, matches: list[Match], focus: Focus) -> Focus:
+        """Act for act; what the sentence speaks of last."""
+        borders = [0, *(m.end() for m in cues.CLAUSE_START.finditer(self._text)), len(self._text)]
+        clauses = [(a, b) for a, b in pairwise(borders) if any(c.isalnum() for c in self._text[a:b])]
+        for index, (begin, end) in enumerate(clauses):
+            text = self._text[begin:end]
+            within = [m for m in matches if begin <= m.start - self._start < end]
+            leads = index == 0 and len(clauses) > 1 and (not cues.QUESTION_START.search(text) or cues.SUBORDINATE.search(text) is not None)
+            if leads and (within or not pleasantry(text)):
+                focus = self._lead(text, begin, within, focus)
+            else:
+                focus = self._clause(text, self._start + begin, within, focus, last=index == len(clauses) - 1)
+        return focus
+
+    def _lead(self, text: str, begin: int, matches: list[Match], focus: Focus) -> Focus:
+        """What comes before the first question: "as you have a fever, …"; a mere topic is what "it" then means."""
+        if cues.SUBORDINATE.search(text):
+            self._stated(matches, text, self._start + begin)
+            return Focus(matches[-1].concept) if matches else focus
+        known = [m for m in matches if not hedged(text, m.start - self._start - begin)]
+        if not known:
+            return focus
+        ids = [self._builder.mention(m, "stated", negated=negated(text, m.start - self._start - begin)) for m in known]
+        self._builder.act("state", ids)
+        return Focus(known[-1].concept, ids[-1])
+
+    def _clause(self, text: str, start: int, matches: list[Match], focus: Focus, last: bool) -> Focus:
+        describing, masked = without_descriptions(text, [(m.start - start, m.end - start) for m in matches])
+        described = [m for i, m in enumerate(matches) if i in describing]
+        plain = [m for i, m in enumerate(matches) if i not in describing]
+        front, scene = self._foreground(plain, text, start)
+        open_ended = cues.OPEN_QUESTION.search(text) is not None
+        if not front and not described and not open_ended:
+            known = [m for m in scene if self._is_known(m, text, start)]
+            front, scene = [m for m in scene if m not in known], known
+        attribute, span = attribute_asked(text, masked, bool(matches))
+        if described:
+            self._stated(plain, text, start)
+            return self._descriptions(described, focus)
+        asked = [m for m in distinct_findings(front, self._vocabulary, text, start) if (m.concept, attribute) not in self._asked]
+        if front:
+            self._stated(scene, text, start)
+            return self._ask(asked, front, attribute if attribute != "associated" else None, text, start, open_ended)
+        return self._without_finding(text, start, attribute, span, open_ended, scene, focus, last)
+
+    def _foreground(self, matches: list[Match], text: str, start: int) -> tuple[list[Match], list[Match]]:
+        """Findings that are asked for, and those that only set the scene: "any mucus with the cough?"."""
+        front: list[Match] = []
+        scene: list[Match] = []
+        for match in matches:
+            before = text[max(0, match.start - start - cues.REACH) : match.start - start]
+            indication = front and cues.INDICATION.search(before)
+            goes_on = scene and _joined(text[scene[-1].end - start : match.start - start])
+            sets = goes_on or indication or cues.ALONGSIDE.search(before) or self._is_known(match, text, start)
+            (scene if sets else front).append(match)
+        return front, scene
+
+    def _is_known(self, match: Match, text: str, start: int) -> bool:
+        """Whether a finding is spoken of as known: "is this rash accompanied by", "along with the dizziness"."""
+        before = text[max(0, match.start - start - cues.REACH) : match.start - start]
+        if cues.KNOWN_BESIDE.search(before):
+            return True
+        return cues.SUBJECT_OF.search(text[match.end - start :]) is not None and cues.DEFINITE.search(before) is not None
+
+    def _stated(self, matches: list[Match], text: str, start: int) -> None:
+        """Of findings that set the scene, those that both sides know of: "with the cough", "for your diabetes"."""
+        known = [m for m in matches if cues.DEFINITE.search(text[max(0, m.start - start - cues.REACH) : m.start - start])]
+        known = [m for m in known if not self._vocabulary.kind(m.concept) == "family_history"]
+        if known:
+            self._builder.act("state", [self._builder.mention(m, "stated") for m in known])
+
+    def _descriptions(self, matches: list[Match], focus: Focus) -> Focus:
+        """Qualities of a finding that are findings themselves: "is the rash itchy or painful?"."""
+        ids = []
+        for match in matches:
+            word = match_text(self._builder.text, match).lower()
+            attribute = next((name for stem, name in cues.DESCRIPTION_ATTRIBUTE if stem in word), "character")
+            ids.append(self._builder.mention(match, "asked", cast(Attribute, attribute)))
+        self._builder.act("ask", ids, attribute="character")
+        return focus
+
+    def _ask(self, asked: list[Match], front: list[Match], attribute: Attribute | None, text: str, start: int, open_ended: bool) -> Focus:
+        historical = cues.HISTORICAL.search(text) is not None
+        ids = []
+        for match in asked:
+            self._asked.add((match.concept, attribute))
+            for whose, found in self._experiencers(match, text, start):
+                ids.append(
+                    self._builder.mention(found, "asked", attribute, family=whose == "family", historical=historical or whose == "family")
+                )
+        if ids:
+            extra = {"attribute": attribute} if attribute else {}
+            self._builder.act("ask", ids, open_ended=open_ended, **extra)
+        return Focus(front[-1].concept)
+
+    def _experiencers(self, match: Match, text: str, start: int) -> list[tuple[str, Match]]:
+        """Whose the finding is: the patient's, a relative's, or both."""
+        if self._vocabulary.kind(match.concept) == "family_history":
+            return [("family", self._disease(match))]
+        relative = self._builder.others.search(text)
+        if relative is None or self._vocabulary.kind(match.concept) in ("social", "exposure"):
+            return [("patient", match)]
+        at = match.start - start
+        if cues.OBSERVES.search(text, min(relative.end(), at), max(relative.end(), at)):
+            return [("patient", match)]
+        if cues.BOTH.search(text):
+            cue = replace(match, start=start + relative.start())
+            return [("patient", match), ("family", cue)] if relative.end() <= at else [("patient", match)]
+        if relative.end() <= at:
+            of_patient = cues.SECOND_PERSON.search(text[relative.end() : at])
+            return [("patient" if of_patient else "family", match)]
+        return [("family" if cues.TRAILING_FAMILY.search(text, at) else "patient", match)]
+
+    def _disease(self, match: Match) -> Match:
+        """The disease that a phrase such as "family history of asthma" names, if it is one of the vocabulary's."""
+        text = match_text(self._builder.text, match)
+        borders = [0, *(at for cue in cues.FAMILY_WORDS.finditer(text) for at in cue.span()), len(text)]
+        found = []
+        for begin, end in zip(borders[::2], borders[1::2], strict=True):
+            inner = self._vocabulary.find(text[begin:end])
+            found += [shifted(m, match.start + begin) for m in inner if self._vocabulary.kind(m.concept) != "family_history"]
+        return replace(found[0], alternatives=(match.concept, *found[0].alternatives)) if len(found) == 1 else match
+
+    def _without_finding(
+        self,
+        text: str,
+        start: int,
+        attribute: Attribute | None,
+        span: tuple[int, int] | None,
+        open_ended: bool,
+        scene: list[Match],
+        focus: Focus,
+        last: bool,
+    ) -> Focus:
+        topic = pleasantry(text)
+        if topic is not None:
+            self._builder.act("meta", topic=topic)
+            return focus
+        if open_ended:
+            self._stated(scene, text, start)
+            self._builder.act("ask", open_ended=True)
+            return Focus(scene[-1].concept) if scene else focus
+        if attribute not in (None, "associated") and span is not None and (focus.concept or _about_complaint(text)):
+            return self._detail(text, start, attribute, span, focus)
+        if last and not self._ordered:
+            self._builder.act("ask", unrecognised="yes")
+        return focus
+
+    def _detail(self, text: str, start: int, attribute: Attribute, span: tuple[int, int], focus: Focus) -> Focus:
+        """A detail of what was spoken of last, or of the complaint: "when did it start?"."""
+        concept = focus.concept or PRESENTING_COMPLAINT
+        if (concept, attribute) in self._asked:
+            return focus
+        self._asked.add((concept, attribute))
+        mention = self._builder.asked_again(focus.stated, attribute) if focus.stated else None
+        if mention is None:
+            begin, end = _subject(text) or span
+            mention = self._builder.mention(Match(start + begin, start + end, concept, (), -1, -1), "asked", attribute)
+        self._builder.act("ask", [mention], attribute=attribute)
+        return Focus(focus.concept)
+
+
+def _joined(between: str, need: bool = False) -> bool:
+    """Whether what stands between two findings only joins them; with `need`, whether a comma, "and" or "or" does."""
+    found = cues.JOINT.fullmatch(between)
+    return found is not None and (not need or bool(found.group("joint")))
+
+
+def _about_complaint(text: str) -> bool:
+    """Whether a question for a detail can be one of the complaint: it speaks of "it" or of "symptoms", not of an appointment."""
+    if cues.NOT_ABOUT_ILLNESS.search(text):
+        return False
+    return _subject(text) is not None or cues.SECOND_PERSON.search(text) is None or cues.BODY_SENSE.search(text) is not None
+
+
+def _subject(text: str) -> tuple[int, int] | None:
+    """The words that stand for the complaint."""
+    found = cues.COMPLAINT.search(text) or cues.PRONOUN.search(text)
+    return found.span() if found else None
+
+
+def match_text(text: str, match: Match) -> str:
+    """The words of a match."""
+    return text[match.start : match.end]
+
+
+def distinct_findings(matches: list[Match], vocabulary: Vocabulary, text: str = "", start: int = 0) -> list[Match]:
+    """Each concept once; a generic one not beside a specific one: "is the pain worse when you move?" asks one thing.
+
+    It stays where it is an item of its own ("skin conditions or cancer") or is explained by examples ("skin conditions like eczema").
+    """
+    kept: dict[str, Match] = {}
+    for place, match in enumerate(matches):
+        if vocabulary.generic(match.concept) and not cues.EXAMPLES.match(text[match.end - start :]):
+            specific = [m for m in matches if not vocabulary.generic(m.concept)]
+            neighbours = [m for m in (*matches[max(0, place - 1) : place], *matches[place + 1 : place + 2]) if m in specific]
+            listed = any(_joined(text[min(match.end, m.end) - start : max(match.start, m.start) - start], need=True) for m in neighbours)
+            if specific and (not listed or any(_below(m.concept, match.concept, vocabulary) for m in specific)):
+                continue
+        kept.setdefault(match.concept, match)
+    return list(kept.values())
+
+
+def _below(concept: str, general: str, vocabulary: Vocabulary) -> bool:
+    return general in vocabulary.ancestors(concept, GENERIC_HMAX, through_generic=True)
+
+
+def pleasantry(text: str) -> str | None:
+    """The topic of a question or remark that is not clinical: the name, consent, a greeting (E9); None if it is none."""
+    for topic, pattern in cues.PLEASANTRIES:
+        if pattern.search(text):
+            return topic
+    return None
+
+
+def negated(text: str, at: int) -> bool:
+    """Whether a finding that begins at `at` is said not to be so: a negation stands before it in its clause."""
+    before = text[max(0, at - cues.CLAUSE_REACH) : at]
+    clause = max((match.end() for match in cues.CLAUSE.finditer(before)), default=0)
+    return cues.NEGATION.search(before, clause) is not None
+
+
+def shifted(match: Match, by: int) -> Match:
+    """A match of a part of a text, at its place in the whole."""
+    return Match(match.start + by, match.end + by, match.concept, match.alternatives, match.first_token, match.last_token)
