@@ -40,8 +40,13 @@ class QuestionReader:
 
     def read(self, matches: list[Match], focus: Focus) -> Focus:
         """Act for act; what the sentence speaks of last."""
-        borders = [0, *(m.end() for m in cues.CLAUSE_START.finditer(self._text)), len(self._text)]
+        starts = (m.end() for m in cues.CLAUSE_START.finditer(self._text))
+        whole = [s for s in starts if not any(m.start - self._start < s < m.end - self._start for m in matches)]
+        borders = [0, *whole, len(self._text)]
         clauses = [(a, b) for a, b in pairwise(borders) if any(c.isalnum() for c in self._text[a:b])]
+        if len(clauses) > 1 and cues.SUBORDINATE.search(self._text[slice(*clauses[0])]):
+            later = [m for m in matches if m.start - self._start >= clauses[0][1] and not self._vocabulary.generic(m.concept)]
+            clauses = clauses if later else [(clauses[0][0], clauses[-1][1])]
         for index, (begin, end) in enumerate(clauses):
             text = self._text[begin:end]
             within = [m for m in matches if begin <= m.start - self._start < end]
@@ -70,10 +75,11 @@ class QuestionReader:
         plain = [m for i, m in enumerate(matches) if i not in describing]
         front, scene = self._foreground(plain, text, start)
         open_ended = cues.OPEN_QUESTION.search(text) is not None
-        if not front and not described and not open_ended:
+        attribute, span = attribute_asked(text, masked, bool(matches))
+        of_it = attribute not in (None, "associated") and cues.PRONOUN.search(text) is not None
+        if not front and not described and not open_ended and not of_it:
             known = [m for m in scene if self._is_known(m, text, start)]
             front, scene = [m for m in scene if m not in known], known
-        attribute, span = attribute_asked(text, masked, bool(matches))
         if described:
             self._stated(plain, text, start)
             return self._descriptions(described, focus)
