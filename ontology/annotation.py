@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ontology import cues
 from ontology.concepts import Attribute
 from ontology.mentions import Act, ActType, DialogueRole, Mention
 from ontology.vocabulary import Match, Vocabulary
@@ -27,6 +28,7 @@ class AnnotationBuilder:
         self.others = others
         self.turn = turn
         self.out = Annotation()
+        self.details: set[tuple[str, str]] = set()
         self._next = 0
 
     def mention(
@@ -39,11 +41,15 @@ class AnnotationBuilder:
         negated: bool = False,
     ) -> str:
         """Add a mention of a match; its id."""
+        frame = cues.FRAME.match(self.text, match.start, match.end)
+        start = frame.end() if frame and frame.end() < match.end else match.start
+        if any((m.start, m.end, m.dialogue_role) == (start, match.end, role) for m in self.out.mentions):
+            start = match.start  # two mentions of one role never share a span
         mention = Mention(
             mention_id=f"t{self.turn}m{self._next}",
-            start=match.start,
+            start=start,
             end=match.end,
-            surface=self.text[match.start : match.end],
+            surface=self.text[start : match.end],
             cui=match.concept,
             alt_cuis=list(match.alternatives),
             matcher="lexicon",

@@ -111,7 +111,8 @@ ATTRIBUTE_CUES: tuple[tuple[Attribute, re.Pattern[str]], ...] = tuple(
             r"year|hour))|constant(?:ly)?|"
             r"com(?:e|es|ing) and go(?:es|ing)?|comes? or goes?|intermittent\w*|all the time|all day|the whole time|continuous(?:ly)?|"
             r"continual\w*|"
-            r"frequency|every (?:day|night|morning|week|time)|each (?:day|night|week|time)|in episodes|on and off|off and on|daily|"
+            r"(?:what(?:'s| is) the|increased|the) frequency|every (?:day|night|morning|week|time)|each (?:day|night|week|time)|in "
+            r"episodes|on and off|off and on|daily|"
             r"how many (?:episodes|attacks|bouts|cigarettes|units|did you)|(?:certain|particular|specific|any) times? of (?:the "
             r")?(?:day|year|month)|"
             r"time of (?:the )?(?:day|year)|any pattern|worse at (?:night|certain)|there all)\b",

@@ -83,7 +83,10 @@ CLAUSE_START = re.compile(
 """Where another question begins in the same sentence: "…, and how long have you had it?"."""
 AGREED_TAG = re.compile(r",?\s*(?:ok|okay|alright|all right)\s*\?\W*$", _ANY_CASE)
 """A question mark that only seeks consent: "we'll catch up soon, OK?"."""
-COMPLAINT = re.compile(r"\b(?:symptoms?|complaints?|problems?|issues?|condition|discomfort|sensation|episodes?|attacks?)\b", _ANY_CASE)
+COMPLAINT = re.compile(
+    r"\b(?:symptoms?|complaints?|problems?|issues?|condition|discomfort|sensation|episodes?|attacks?)\b(?! (?:of|with|in|like)\b)",
+    _ANY_CASE,
+)
 PRONOUN = re.compile(
     r"\b(?:(?:has|have|is|are|does|do|did|was|were|can|could|would|how|whereabouts|where) )?(?:it|this|that|they|these|those|them|"
     r"everything)"
@@ -102,6 +105,15 @@ NOT_ABOUT_ILLNESS = re.compile(
 """Words of organisation: a detail asked beside them is none of the complaint's."""
 BODY_SENSE = re.compile(r"\b(?:feel\w*|felt|notic\w+|hurt\w*|ach\w+|sore|start\w*|began|begin|experienc\w+|get|getting)\b", _ANY_CASE)
 """Verbs by which a question to "you" is about the complaint."""
+FRAME = re.compile(
+    r"(?:(?:(?:personal |family |past |previous |prior )?history of|(?:been |ever )?diagnosed with|suffer(?:s|ed|ing)? (?:from|with)|"
+    r"(?:currently |regularly )?"
+    r"tak(?:e|es|en|ing)|when was(?: the)?|troubled by|bothered by|complain(?:ed|ing|s)? of|drink(?:s|ing)?(?= (?:any |some |much "
+    r")?alcohol))"
+    r"\s+(?:(?:any|an?|the|your|his|her|some|much|other|regular)\s+)*)(?=\w)",
+    _ANY_CASE,
+)
+"""Words of a phrase that only introduce its concept: the mention is "diabetes", not "history of diabetes"."""
 REACH = 40
 """Characters before a finding in which ALONGSIDE and SAID_OF_CONCEPT are looked for."""
 ADVICE = re.compile(

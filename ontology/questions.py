@@ -195,12 +195,12 @@ class QuestionReader:
     def _detail(self, text: str, start: int, attribute: Attribute, span: tuple[int, int], focus: Focus) -> Focus:
         """A detail of what was spoken of last, or of the complaint: "when did it start?"."""
         concept = focus.concept or PRESENTING_COMPLAINT
-        if (concept, attribute) in self._asked:
+        if (concept, attribute) in self._asked or (concept, attribute) in self._builder.details:
             return focus
-        self._asked.add((concept, attribute))
+        self._builder.details.add((concept, attribute))
         mention = self._builder.asked_again(focus.stated, attribute) if focus.stated else None
         if mention is None:
-            begin, end = _subject(text) or span
+            begin, end = span if " or " in text[slice(*span)] else _subject(text) or span
             mention = self._builder.mention(Match(start + begin, start + end, concept, (), -1, -1), "asked", attribute)
         self._builder.act("ask", [mention], attribute=attribute)
         return Focus(focus.concept)

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from ui.cli_annotate import annotate
 from ui.cli_vocab import vocab_app
 
 app = typer.Typer(
@@ -26,6 +27,7 @@ app.add_typer(cases_app, name="cases")
 app.add_typer(profiles_app, name="profiles")
 app.add_typer(icd_app, name="icd")
 app.add_typer(vocab_app, name="vocab")
+app.command()(annotate)
 
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
 """What Typer raises for a wrong option or command; it carries its own copy of Click and names this class nowhere in public."""
