@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+
+from pydantic import JsonValue
 
 from ontology import cues
 from ontology.concepts import Attribute
@@ -76,7 +78,14 @@ class AnnotationBuilder:
                 return mention_id
         return None
 
-    def act(self, kind: ActType, mentions: Sequence[str] = (), open_ended: bool = False, **payload: str) -> None:
+    def act(
+        self,
+        kind: ActType,
+        mentions: Sequence[str] = (),
+        open_ended: bool = False,
+        plan: Mapping[str, JsonValue] | None = None,
+        **payload: str,
+    ) -> None:
         """Add an act over mentions, by their ids."""
         self.out.acts.append(
             Act(
@@ -84,17 +93,9 @@ class AnnotationBuilder:
                 type=kind,
                 mentions=list(mentions),
                 open_ended=open_ended,
-                payload=dict(payload),
+                payload={**payload, **(plan or {})},
             )
         )
-
-
-@dataclass(frozen=True)
-class Focus:
-    """What "it" means, and the mention by which the examiner has just stated it."""
-
-    concept: str | None
-    stated: str | None = None
 
 
 def family_concept_of(mention: Mention, vocabulary: Vocabulary) -> str | None:

@@ -13,6 +13,7 @@ from ontology.annotation import Annotation, AnnotationBuilder, Focus
 from ontology.concepts import RECORD_KINDS
 from ontology.matching import matches_in
 from ontology.mentions import Answer
+from ontology.plans import plans_of
 from ontology.questions import PRESENTING_COMPLAINT, QuestionReader, distinct_findings, hedged, negated, pleasantry, shifted
 from ontology.text import sentences
 from ontology.vocabulary import Match, Vocabulary
@@ -50,7 +51,9 @@ def _plain(text: str) -> str:
 
 
 def _sentence(builder: AnnotationBuilder, vocabulary: Vocabulary, text: str, start: int, focus: Focus) -> Focus:
-    matches = [shifted(match, start) for match in matches_in(text, vocabulary)]
+    courtesy = [found.span() for found in cues.COURTESY.finditer(text)]
+    found = matches_in(text, vocabulary)
+    matches = [shifted(match, start) for match in found if not any(a <= match.start < b for a, b in courtesy)]
     asks = text.rstrip().endswith("?")
     if cues.HYPOTHETICAL.search(text) and not asks:
         builder.act("advise", safety_net="yes")
@@ -72,22 +75,26 @@ def _sentence(builder: AnnotationBuilder, vocabulary: Vocabulary, text: str, sta
         for m in on_record:  # its words ask for no detail of a finding: the "pressure" of a blood pressure
             text = text[: m.start - start] + "x" * (m.end - m.start) + text[m.end - start :]
         return QuestionReader(builder, vocabulary, text, start, bool(on_record)).read(matches, focus)
-    return _statement(builder, matches, text, start, focus)
+    return _statement(builder, vocabulary, matches, text, start, focus)
 
 
-def _statement(builder: AnnotationBuilder, matches: list[Match], text: str, start: int, focus: Focus) -> Focus:
-    if cues.ADVICE.search(text):
-        builder.act("advise")
-        return focus
-    known = [m for m in matches if not hedged(text, m.start - start)]
+def _statement(builder: AnnotationBuilder, vocabulary: Vocabulary, matches: list[Match], text: str, start: int, focus: Focus) -> Focus:
+    plans = plans_of(text, [vocabulary.name(m.concept) for m in matches if vocabulary.kind(m.concept) == "medication"])
+    planned = any(kind in ("treat", "triage", "advise") for kind, _ in plans)
+    known = [] if planned else [m for m in matches if not hedged(text, m.start - start)]
     if known:
         ids = [builder.mention(m, "stated", negated=negated(text, m.start - start)) for m in known]
         builder.act("state", ids)
-        return Focus(known[-1].concept, ids[-1])
+        focus = Focus(known[-1].concept, ids[-1])
+    elif matches and not planned:
+        focus = Focus(matches[-1].concept)
+    for kind, payload in plans:
+        builder.act(kind, plan=payload)
+    if known or plans:
+        return focus
     if matches:
         builder.act("state", topic="thought")
-        return Focus(matches[-1].concept)
-    if cues.ORDER.search(text) and not pleasantry(text):
+    elif cues.ORDER.search(text) and not pleasantry(text):
         builder.act("order_test", unrecognised="yes")
     else:
         builder.act("empathy" if not pleasantry(text) else "meta", topic=pleasantry(text) or "remark")

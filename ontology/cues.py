@@ -45,6 +45,8 @@ ALONGSIDE = re.compile(
     _ANY_CASE,
 )
 """What stands before a finding that is only the setting of another: "mucus with the cough"."""
+COURTESY = re.compile(r"\b(?:apologi[sz]e|apologies|sorry|excuse me|pardon) for (?:any |the |my |this |that |all )*\w+", _ANY_CASE)
+"""Words of courtesy that are also findings': "I apologize for the confusion"."""
 SUBJECT_OF = re.compile(
     r"^\s*(?:(?:\w+ ){0,2}(?:is|are|was|were|been|being|come|comes)? ?(?:also |usually |ever )?(?:accompan|associat|related|linked|"
     r"connected|followed|preceded)\w*)\b"
@@ -116,12 +118,6 @@ FRAME = re.compile(
 """Words of a phrase that only introduce its concept: the mention is "diabetes", not "history of diabetes"."""
 REACH = 40
 """Characters before a finding in which ALONGSIDE and SAID_OF_CONCEPT are looked for."""
-ADVICE = re.compile(
-    r"\b(?:i(?:'d| would)? (?:recommend|suggest|advise)|you (?:should|need to|must|ought to)|i(?:'ll| will| am going to|'m going to) "
-    r"(?:prescribe|give|start|refer|admit|send)|make sure (?:you|to)|please (?:take|avoid|go|come|see|call|return)|"
-    r"avoid|it(?:'s| is) important (?:to|that))\b",
-    _ANY_CASE,
-)
 HYPOTHETICAL = re.compile(
     r"\b(?:(?<!know )(?<!me )(?<!us )(?<!ask )(?<!wonder )(?<!wondering )(?<!see )if (?:you|it|the|this|that|symptoms?|your) "
     r"(?:\w+ ){0,3}(?:develop|get|have|notice|worsen|experience|become|feel|start|see)|"
@@ -160,7 +156,10 @@ FAMILY_WORDS = re.compile(
     _ANY_CASE,
 )
 """Words around a disease that say whose it is, not what it is."""
-JOINT = re.compile(r"\s*(?P<joint>,?\s*(?:\b(?:and|or)\b)?(?:\s*other\b)?)\s*(?:(?:the|your|any|a|an)\s+)?", _ANY_CASE)
+JOINT = re.compile(
+    r"\s*(?P<joint>,?\s*(?:\b(?:and|or)\b)?(?:\s*other\b)?)\s*(?:(?:the|your|any|a|an|previous|recent|other|associated|possible)\s+)*",
+    _ANY_CASE,
+)
 """What only joins two findings."""
 EXAMPLES = re.compile(r"[\s,]*(?:like|such as|including|for example|e\.g\.|for instance|\()", _ANY_CASE)
 SUBORDINATE = re.compile(

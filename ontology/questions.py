@@ -110,8 +110,12 @@ class QuestionReader:
 
     def _stated(self, matches: list[Match], text: str, start: int) -> None:
         """Of findings that set the scene, those that both sides know of: "with the cough", "for your diabetes"."""
-        known = [m for m in matches if cues.DEFINITE.search(text[max(0, m.start - start - cues.REACH) : m.start - start])]
-        known = [m for m in known if not self._vocabulary.kind(m.concept) == "family_history"]
+        known: list[Match] = []
+        for match in matches:
+            goes_on = known and _joined(text[known[-1].end - start : match.start - start])
+            if goes_on or cues.DEFINITE.search(text[max(0, match.start - start - cues.REACH) : match.start - start]):
+                known.append(match)
+        known = [m for m in known if self._vocabulary.kind(m.concept) != "family_history"]
         if known:
             self._builder.act("state", [self._builder.mention(m, "stated") for m in known])
 

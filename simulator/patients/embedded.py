@@ -192,7 +192,7 @@ class EmbeddedPatient:
             speech.say_act({"age": "identity_age"}.get(known, known), None, None)
         elif speech.not_understood or not acts:
             speech.say_act("not_understood", None, None)
-        elif any(act.type == "advise" for act in acts):
+        elif any(act.type in ("advise", "treat", "triage", "diagnose") for act in acts):
             speech.say_act("advice_ack", None, None)
         else:
             speech.say_act("remark_ack", None, None)

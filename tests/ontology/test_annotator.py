@@ -81,7 +81,7 @@ def test_a_statement_is_never_a_question(vocabulary: Vocabulary, text: str) -> N
     found = annotate_examiner(text, vocabulary)
     check(found, text)
     assert asked(found, vocabulary) == []
-    assert acts(found) == ["state"]
+    assert acts(found)[0] == "state" and set(acts(found)) <= {"state", "diagnose"}
     assert {m.dialogue_role for m in found.mentions} == {"stated"}
 
 
@@ -411,7 +411,7 @@ def test_a_hypothetical_question_is_a_question(vocabulary: Vocabulary) -> None:
 def test_advice_and_empathy(vocabulary: Vocabulary) -> None:
     """Told apart from statements of findings."""
     assert acts(annotate_examiner("You should rest and drink plenty of water.", vocabulary)) == ["advise"]
-    assert acts(annotate_examiner("I will prescribe something.", vocabulary)) == ["advise"]
+    assert acts(annotate_examiner("I will prescribe something.", vocabulary)) == ["treat"]
     assert acts(annotate_examiner("That must be hard for you.", vocabulary)) == ["empathy"]
     assert acts(annotate_examiner("I see.", vocabulary)) == ["empathy"]
 
