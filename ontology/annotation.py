@@ -98,6 +98,14 @@ class AnnotationBuilder:
         )
 
 
+@dataclass(frozen=True)
+class Focus:
+    """What "it" means, and the mention by which the examiner has just stated it."""
+
+    concept: str | None
+    stated: str | None = None
+
+
 def family_concept_of(mention: Mention, vocabulary: Vocabulary) -> str | None:
     """The concept of the patient's own history that a relative's disease is: asthma in the family is "family history of asthma".
 

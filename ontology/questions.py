@@ -139,8 +139,7 @@ class QuestionReader:
                     self._builder.mention(found, "asked", attribute, family=whose == "family", historical=historical or whose == "family")
                 )
         if ids:
-            extra = {"attribute": attribute} if attribute else {}
-            self._builder.act("ask", ids, open_ended=open_ended, **extra)
+            self._builder.act("ask", ids, open_ended=open_ended, plan={"attribute": attribute} if attribute else None)
         return Focus(front[-1].concept)
 
     def _experiencers(self, match: Match, text: str, start: int) -> list[tuple[str, Match]]:
