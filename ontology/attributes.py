@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import cast
 
 from ontology.concepts import Attribute
 from ontology.cues import DESCRIPTION, PRESENCE_START, REACH, SAID_OF_CONCEPT
@@ -22,119 +21,156 @@ STANDARD: dict[Attribute, Attribute] = {
 }
 """The attribute of the usual scheme (onset, duration, location, …) that a finer one of ours belongs to."""
 
-_IT = r"(?:it|them|they|this|that|these|those|(?:the|your|his|her|their) \w+(?: \w+)?)"
+_IT = r"(?:it|them|they|this|that|these|those|everything|(?:the|your|his|her|their) \w+(?: \w+)?)"
+_HAS_IT = r"(?:has|have|is|are|did|does|do|was|were) " + _IT
+_TIMES = r"(?:minutes|hours|days|nights|weeks|months|years)"
+_NO_DEGREE = (
+    r"long|often|many|old|much|are|is|was|were|do|does|did|have|has|had|would|will|can|could|should|about|come|far|soon|quick\w*|fast|"
+    r"sudden\w*|"
+    r"frequent\w*|regular\w*|recent\w*|else|big|large|wide|it|this|that|they|you|your|the"
+)
+"""Words after "how" that ask for something else than the degree."""
+
+_CUES: tuple[tuple[Attribute, tuple[str, ...]], ...] = (
+    ("destination", (r"(?:which|what) countr(?:y|ies)", r"where (?:did you|have you) (?:travel\w*|go|been)")),
+    ("relieving", (rf"mak(?:e|es|ing) {_IT} (?:go away|disappear|stop|settle)", r"takes? the edge off")),
+    ("aggravating", (rf"mak(?:e|es|ing) {_IT} (?:any |feel )?(?:better or worse|worse or better)",)),
+    (
+        "progression",
+        (
+            r"(?:get|gets|getting|got|gotten|become|becoming|been) (?:any |much |a bit |a little |gradually |progressively |steadily )?"
+            r"(?:worse|better|bigger|smaller|larger)(?! (?:when|with|if|after|on|at|in|during|by))",
+            r"(?:better|worse|same),? or (?:\w+ ){0,3}(?:better|worse|same)",
+            r"better, worse|worse, better",
+            r"any (?:better|worse)(?! (?:when|with|if|after|on|at|in|during|by))",
+            r"(?:any |noticed )?changes? (?:in|to|of) (?:the |its |their )?(?:appearance|size|shape|intensity|severity|pattern|nature)",
+            rf"{_HAS_IT} (?:\w+ )?(?:chang\w+|evolv\w+|progress\w*|improv\w+|deteriorat\w+|resolv\w+|worsen\w*|subsid\w+|settl\w+|"
+            rf"grown?|gone down)",
+            r"chang(?:ed|ing) (?:over|since|at all)|progress(?:ed|ing|ion|ively)|improv(?:ed|ing|ement)",
+            r"gone (?:away|down)|go(?:es|ing)? away|went away|clear(?:ed|ing) up|growing",
+            r"stay(?:ed|ing|s)? the same|(?:the )?same as|still (?:there|ongoing|got|have|having|going)|ongoing",
+            rf"how (?:has|have) {_IT} (?:been )?(?:chang\w+|progress\w+|evolv\w+|develop\w+)",
+        ),
+    ),
+    (
+        "radiation",
+        (
+            r"radiat\w*|spread\w*|shoot\w*|extend\w*",
+            r"travel(?:s|led|ling|ing)? (?:anywhere|elsewhere|to|down|up|into|along)",
+            r"go(?:es|ing)? (?:anywhere|somewhere|elsewhere|into|through|down|up|round|around)",
+            r"move(?:s|d)? (?:anywhere|to|around|into|elsewhere|up|down)",
+            r"(?:in|to) one place|(?:feel|have|get|got) (?:it|this|that|the pain) (?:anywhere|somewhere) else",
+        ),
+    ),
+    (
+        "localisation",
+        (r"point to|pin ?point|one (?:finger|spot)|exactly where|precise(?:ly)?|well locali[sz]ed|how locali[sz]ed|diffuse|vague(?:ly)?",),
+    ),
+    (
+        "location",
+        (
+            r"where(?:abouts)?(?! you)(?: exactly)? (?:is|are|does|do|did|in|on|was|were|has|have|would)",
+            r"where (?:the|your|it)|where exactly|where's|whereabouts|location|located",
+            r"(?:which|what) (?:part|side|area|region|bit|eye|ear|arm|leg|hand|foot|knee|shoulder|joints?)",
+            r"(?:left|right)(?:[- ](?:hand|hand side|side|sided))?,? or (?:\w+ ){0,2}(?:left|right)",
+            r"(?:front|back|upper|lower|inside|outside|top|bottom)(?: \w+)? or (?:\w+ ){0,2}(?:front|back|upper|lower|inside|outside|"
+            r"top|bottom)",
+            r"one side|both sides|one[- ]sided|in one \w+ or both|just (?:the |in )?one",
+            r"is it (?:behind|in|on|over|under|around|across) (?:the|your)",
+        ),
+    ),
+    (
+        "duration",
+        (
+            rf"how long(?! ago)|how many {_TIMES}(?! ago)|duration|last(?:s|ed|ing)? (?:for|how|long)",
+            r"for (?:some|a long|very long) time|for (?:long|a while|ages|how)|period of time|how far back|for the (?:past|last)",
+        ),
+    ),
+    (
+        "onset",
+        (
+            r"when (?:did|was|were) .{0,80}\b(?:start|begin|beg[au]n|come on|appear|notice|first|happen|occur)\w*",
+            r"how (?:did|does|fast|quickly|suddenly) .{0,80}\b(?:start|begin|come on|appear|develop|happen|came)\w*",
+            r"(?:come|came|coming|start\w*|began|begin|appear\w*|develop\w*|happen\w*) (?:on )?(?:very |quite |so |rather |all of a )?"
+            r"(?:sudden|gradual|slow|quick|abrupt)\w*",
+            r"sudden(?:ly)?,? or|gradual(?:ly)?,? or|slowly,? or|overnight|onset|since when|what were you doing",
+            rf"was {_IT} (?:very |quite |a )?(?:sudden|gradual)",
+            r"start(?:ed)? (?:off|when|after|before)|first (?:start|notice|appear|come|came|begin|began|happen|get|feel|experience|"
+            r"show)\w*",
+            rf"how (?:did|has|have) {_IT} (?:all )?(?:start|begin|come|beg[au]n)\w*|how {_IT} (?:all )?(?:started|began|came on)",
+            rf"when {_IT} (?:all )?(?:first )?(?:start|began|begin|came|appear)\w*",
+            rf"how many {_TIMES} ago|how long ago|how recently|when was the (?:first|last) time|what (?:time|day|date)",
+        ),
+    ),
+    (
+        "severity",
+        (
+            r"how (?:bad|severe|much (?:does it|pain|is it|of (?:it|a)))\w*",
+            r"how much (?:\w+ ){0,3}(?:have|has|did|do|does|is|was|are|were)",
+            rf"how (?!(?:{_NO_DEGREE})\b)\w+ (?:is|are|was|were|do|does|did|has|have|would|you|it|this|that|the|your)",
+            r"(?:scale|out) of (?:1|0|one|zero|10|ten)|(?:from )?(?:1|0|one|zero) to (?:10|ten)|out of (?:10|ten)|what number",
+            r"rate (?:it|this|that|the|your|them)|severity|intensity|at (?:its|the|their) worst|the worst|mild|severe enough|bad enough",
+            r"(?:affect|interfer|impact|limit|stop|keep|prevent)\w* (?:\w+ )?(?:your|you|with|on) (?:\w+ ){0,3}"
+            r"(?:daily|day|life|work|job|sleep|activit\w+|awake|from|doing|normal)",
+            r"wak(?:e|es|ing) you|much blood|heavy (?:is|are|was)",
+        ),
+    ),
+    (
+        "relieving",
+        (
+            rf"mak(?:e|es|ing) {_IT} (?:any |feel )?(?:better|easier|improve|less)|made {_IT} (?:any |feel )?(?:better|easier)",
+            rf"reliev\w*|relief|alleviat\w*|eas(?:e|es|ed|ing)|sooth\w*|helps? (?:with )?{_IT}|anything (?:that )?(?:\w+ )?help\w*",
+            r"what (?:seems to |do you do to )?help\w*|better (?:with|when|if|after|by|on)|(?:does|did|do|has|have) (?:\w+ "
+            r"){1,4}help(?:s|ed)?",
+            r"calm\w* (?:it|them)|settles? (?:it|them)",
+        ),
+    ),
+    (
+        "aggravating",
+        (
+            rf"mak(?:e|es|ing) {_IT} (?:any |feel )?(?:worse|flare)|worse (?:when|with|if|after|on|at|in|during|by)|hurts? more",
+            rf"worsen(?:s|ed|ing)?(?! over)|aggravat\w*|trigger\w*|(?:brings?|brought) {_IT} on|bring(?:s|ing)? on|set(?:s|ting)? {_IT} "
+            rf"off",
+            rf"provok\w*|exacerbat\w*|affects? {_IT}|contribut\w*|flare|(?:may|might|could) have (?:caused|brought|triggered)",
+        ),
+    ),
+    (
+        "frequency",
+        (
+            r"how (?:often|frequent\w*|regular\w*|many times)",
+            r"how many (?:\w+ ){1,3}(?:a|per|each|in a|every) (?:day|night|week|month|year|hour)",
+            r"how many (?:episodes|attacks|bouts|cigarettes|units|did you)",
+            r"constant(?:ly)?|com(?:e|es|ing) and go(?:es|ing)?|comes? or goes?|intermittent\w*|continuous(?:ly)?|continual\w*",
+            r"all the time|all day|the whole time|in episodes|on and off|off and on|any pattern",
+            r"(?:what(?:'s| is) the|increased|the) frequency|(?:every|each) (?:day|night|morning|week|time)",
+            r"(?:certain|particular|specific|any) times? of (?:the )?(?:day|year|month)|time of (?:the )?(?:day|year)|worse at (?:night|"
+            r"certain)",
+        ),
+    ),
+    ("color", (r"what (?:(?:sort|kind|shade) of )?colou?r|colou?r of|(?:and|the) colou?r|is it (?:red|pink|dark|pale|yellow)",)),
+    ("size", (r"how (?:big|large|wide)|size|(?:larger|bigger) than|centimet(?:er|re)s?|cm",)),
+    ("peeling", (r"peel\w*|flak(?:y|ing|es?)|scal(?:y|ing)",)),
+    ("itching", (r"itch(?:y|ing|es)?",)),
+    ("painfulness", (r"painful|hurt(?:s|ing)?|sore",)),
+    ("swelling", (r"swollen|(?<!it )raised|puffy",)),
+    (
+        "character",
+        (
+            r"what (?:kind|type|sort) of|(?:what|how) (?:does|did|do|is|was) \w+(?: \w+)? (?:feel|look|taste|smell|sound)",
+            rf"what(?:'s| is| was) {_IT} like|describe|in your own words|character(?:i[sz]e|istic\w*)?|nature of|quality|consistency|"
+            rf"texture",
+            r"sharp|dull|burning|cramp\w*|throbbing|stabbing|pressure|crushing|tearing|aching|squeezing|productive|wet or dry|dry or",
+            r"like water|watery|solid|loose|looks? like|looked like|feel(?:s|ing)? (?:like|similar|tight|heavy|\w+ or )|more like|more "
+            r"of an?",
+            r"what (?:is|was) it like",
+        ),
+    ),
+    ("associated", (r"along with|accompan\w*|associated|at the same time|together with",)),
+)
+"""Words that ask for a detail, the most telling first."""
 
 ATTRIBUTE_CUES: tuple[tuple[Attribute, re.Pattern[str]], ...] = tuple(
-    (cast(Attribute, name), re.compile(pattern, re.IGNORECASE))
-    for name, pattern in (
-        ("destination", r"\b(?:which countr(?:y|ies)|what countr(?:y|ies)|where (?:did you|have you) (?:travel\w*|go|been))\b"),
-        ("aggravating", rf"\bmak(?:e|es|ing) {_IT} (?:any |feel )?(?:better or worse|worse or better)\b"),
-        (
-            "progression",
-            r"\b(?:(?:getting|got(?:ten)?|become|becoming|been) (?:any |much |a bit |gradually |progressively |steadily )?(?:worse|better)|"
-            r"(?:better|worse|same),? or (?:\w+ ){0,3}(?:better|worse|same)|better, worse|worse, better|worsen(?:ed|ing) over|"
-            r"(?:any |noticed )?changes? (?:in|to|of) (?:the |its |their )?(?:appearance|size|shape|intensity|severity|pattern|nature)|"
-            r"(?:has|have|is|are|did) (?:it|this|that|they|these|(?:the|your) \w+(?: \w+)?) (?:\w+ )?(?:chang\w+|evolv\w+|progress\w*|"
-            r"improv\w+|"
-            r"deteriorat\w+|resolv\w+|worsen\w*|subsid\w+|settl\w+|spread(?:ing)? over)|"
-            r"chang(?:ed|ing) (?:over|since|at all)|progress(?:ed|ing|ion|ively)|improv(?:ed|ing|ement)|gone away|go(?:es)? away|went away|"
-            r"going away|clear(?:ed|ing) up|stay(?:ed)? the same|how (?:has|have) (?:it|this|that|they|things|(?:the|your) \w+) (?:been )?"
-            r"(?:chang\w+|progress\w+|evolv\w+|develop\w+ over)|still (?:there|ongoing|got|have|having|going)|ongoing)\b",
-        ),
-        (
-            "radiation",
-            r"\b(?:radiat\w*|spread\w*|travel(?:s|led|ing)? (?:anywhere|elsewhere|to|down|up|into|along)|go(?:es|ing)? (?:anywhere|"
-            r"elsewhere|into|through|down|up|round|around)|move(?:s|d)? (?:anywhere|to|around|into|elsewhere)|shoot\w*|extend\w*)\b",
-        ),
-        (
-            "localisation",
-            r"\b(?:point to|pin ?point|one (?:finger|spot)|exactly where|precise(?:ly)?|well locali[sz]ed|"
-            r"how locali[sz]ed|diffuse|vague(?:ly)?)\b",
-        ),
-        (
-            "location",
-            r"\b(?:where(?:abouts)?(?! you)(?: exactly)? (?:is|are|does|do|did|in|on|was|were|has|have|would)\b|"
-            r"where (?:the|your|it)\b|where exactly|where'?s\b|whereabouts|location|located|(?:which|what) (?:part|side|area|region|bit|"
-            r"eye|ear|"
-            r"arm|leg|hand|foot|knee|shoulder|joints?)|(?:left|right)(?:[- ](?:hand|hand side|side|sided))?,? or (?:\w+ ){0,2}(?:left|"
-            r"right)|"
-            r"one side|both sides|(?:front|back|upper|lower|inside|outside|top|bottom) or (?:\w+ ){0,2}(?:front|back|upper|lower|inside|"
-            r"outside|top|"
-            r"bottom)|just (?:the |in )?one|is it (?:behind|in|on|over|under|around|across) (?:the|your)\b)\b",
-        ),
-        (
-            "duration",
-            r"\b(?:how long|how many (?:minutes|hours|days|nights|weeks|months|years)(?! ago)|duration|last(?:s|ed|ing)? (?:for|how|long)|"
-            r"for (?:some|a long|very long) time|how (?:recently|far back)|for how)\b",
-        ),
-        (
-            "onset",
-            r"\b(?:when (?:did|was|were)\b.{0,80}\b(?:start|begin|beg[au]n|come on|appear|notice|first|happen|occur)\w*|how (?:did|does|"
-            r"fast|"
-            r"quickly|suddenly)\b.{0,80}\b(?:start|begin|come on|appear|develop|happen|came)\w*|(?:come|came|coming|start\w*|began|begin|"
-            r"appear\w*|develop\w*|happen\w*) (?:on )?(?:very |quite |so |rather |all of a )?(?:sudden|gradual|slow|quick|abrupt)\w*|"
-            r"sudden(?:ly)?,? or|gradual(?:ly)?,? or|slowly,? or|was (?:it|this|that|the \w+|your \w+) (?:very |quite |a )?(?:sudden|"
-            r"gradual)|onset|since when|"
-            r"what were you doing|start(?:ed)? (?:off|when|after|before)|first (?:start|notice|appear|come|begin|happen|get|feel|"
-            r"experience|show)\w*|"
-            r"how (?:did|has) (?:it|this|that|they|these|everything|all this|(?:the|your) \w+) (?:all )?(?:start|begin|come)|"
-            r"when (?:it|this|that|they|these|(?:the|your) \w+(?: \w+)?) (?:all )?(?:first )?(?:start|began|begin|came|appear)\w*|"
-            r"how many (?:hours|days|weeks|months|years) ago|how long ago|when was the (?:first|last) time|what (?:time|day|date)\b)\b",
-        ),
-        (
-            "severity",
-            r"\b(?:how (?:bad(?:ly)?|severe(?:ly)?|strong|intense|serious|high|heavy|painful|sore|itchy|much (?:does it|pain|is it|of "
-            r"(?:it|a))|much (?:have you|did you|has|do "
-            r"you) (?:los|gain|bleed|cough|pass|bring)\w*)|(?:scale|out) of (?:1|0|one|zero|10|ten)|from (?:1|0|one|zero) to (?:10|ten)|"
-            r"(?:1|0|one|zero) to (?:10|ten)|out of (?:10|ten)|rate|severity|intensity|at (?:its|the|their) worst|the worst|mild(?:,| or)|"
-            r"(?:affect|interfer|impact|limit|stop|keep|prevent)\w* (?:\w+ )?(?:your|you|with|on) (?:\w+ ){0,3}(?:daily|day|life|work|"
-            r"job|sleep|activit\w+|awake|"
-            r"from|doing|normal)|wak(?:e|es|ing) you|much blood|heavy (?:is|are|was))\b",
-        ),
-        (
-            "relieving",
-            rf"\b(?:mak(?:e|es|ing|ed|ade) {_IT} (?:any |feel |go )?(?:better|easier|away|improve|less)|reliev\w*|relief|alleviat\w*|"
-            rf"eas(?:e|es|ed|ing)\b|sooth\w*|helps? (?:with )?{_IT}|anything (?:that )?(?:\w+ )?help\w*|what (?:seems to |do you do to "
-            rf")?help\w*|better (?:with|when|"
-            r"if|after|by|on)|(?:does|did|do|has|have) (?:\w+ ){1,4}help(?:s|ed)?\b|calm\w* (?:it|them)|settle (?:it|them))",
-        ),
-        (
-            "aggravating",
-            rf"\b(?:mak(?:e|es|ing) {_IT} (?:any |feel )?(?:better or )?(?:worse|flare)|worse (?:when|with|if|after|on|at|in|during|by)|"
-            rf"worsen(?:s|ed|ing)?\b(?! over)|aggravat\w*|trigger\w*|brings? {_IT} on|brought {_IT} on|bring(?:s|ing)? on|set(?:s|"
-            rf"ting)? {_IT} off|"
-            r"provok\w*|exacerbat\w*|(?:may|might|could) have (?:contributed|caused|brought|triggered)|contribut\w*|flare)\b",
-        ),
-        (
-            "frequency",
-            r"\b(?:how (?:often|frequent\w*|regular\w*|many times|many (?:\w+ ){1,3}(?:a|per|each|in a|every) (?:day|night|week|month|"
-            r"year|hour))|constant(?:ly)?|"
-            r"com(?:e|es|ing) and go(?:es|ing)?|comes? or goes?|intermittent\w*|all the time|all day|the whole time|continuous(?:ly)?|"
-            r"continual\w*|"
-            r"(?:what(?:'s| is) the|increased|the) frequency|every (?:day|night|morning|week|time)|each (?:day|night|week|time)|in "
-            r"episodes|on and off|off and on|daily|"
-            r"how many (?:episodes|attacks|bouts|cigarettes|units|did you)|(?:certain|particular|specific|any) times? of (?:the "
-            r")?(?:day|year|month)|"
-            r"time of (?:the )?(?:day|year)|any pattern|worse at (?:night|certain)|there all)\b",
-        ),
-        ("color", r"\b(?:what (?:(?:sort|kind|shade) of )?colou?r|colou?r of|(?:and|the) colou?r|is it (?:red|pink|dark|pale|yellow))\b"),
-        ("size", r"\b(?:how (?:big|large|wide)|size|(?:larger|bigger) than|centimet(?:er|re)s?|\bcm\b)\b"),
-        ("peeling", r"\b(?:peel\w*|flak(?:y|ing|es?)|scal(?:y|ing))\b"),
-        ("itching", r"\b(?:itch(?:y|ing|es)?)\b"),
-        ("painfulness", r"\b(?:painful|hurt(?:s|ing)?|sore)\b"),
-        ("swelling", r"\b(?:swollen|(?<!it )raised|puffy)\b"),
-        (
-            "character",
-            r"\b(?:what (?:kind|type|sort) of|(?:what|how) (?:does|did|do|is|was) \w+(?: \w+)? (?:feel|look|taste|smell|sound)|"
-            r"what(?:'s| is| was) (?:it|that|this|"
-            r"(?:the|your) \w+(?: \w+)?) like|describe|in your own words|character(?:i[sz]e|istic\w*)?|nature of|quality|consistency|"
-            r"texture|sharp|dull|"
-            r"burning|cramp\w*|throbbing|stabbing|pressure|crushing|tearing|aching|squeezing|productive|wet or dry|dry or|like water|"
-            r"watery|solid|loose|"
-            r"look(?:s|ed)? like|feel(?:s|ing)? (?:like|similar)|more like|more of an?|what (?:is|was) it like)\b",
-        ),
-        ("associated", r"\b(?:along with|accompan\w*|associated|at the same time|together with)\b"),
-    )
+    (name, re.compile(r"\b(?:" + "|".join(alternatives) + r")(?:(?<=\W)|\b)", re.IGNORECASE)) for name, alternatives in _CUES
 )
 
 

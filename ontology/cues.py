@@ -105,7 +105,10 @@ NOT_ABOUT_ILLNESS = re.compile(
     _ANY_CASE,
 )
 """Words of organisation: a detail asked beside them is none of the complaint's."""
-BODY_SENSE = re.compile(r"\b(?:feel\w*|felt|notic\w+|hurt\w*|ach\w+|sore|start\w*|began|begin|experienc\w+|get|getting)\b", _ANY_CASE)
+BODY_SENSE = re.compile(
+    r"\b(?:feel\w*|felt|notic\w+|hurt\w*|ach\w+|sore|start\w*|began|begin|experienc\w+|get|getting|going|having|passing|lost|losing)\b",
+    _ANY_CASE,
+)
 """Verbs by which a question to "you" is about the complaint."""
 FRAME = re.compile(
     r"(?:(?:(?:personal |family |past |previous |prior )?history of|(?:been |ever )?diagnosed with|suffer(?:s|ed|ing)? (?:from|with)|"

@@ -72,7 +72,8 @@ def _reordered(words: list[Token], found: list[Match], vocabulary: Vocabulary) -
                     first, last = position - before, position + after
                     if first >= 0 and last < len(words):
                         found = _swapped(words, first, position, position + 1, last, found, vocabulary)
-        if position + 1 < len(words):
+        either_or = position + 2 < len(words) and words[position + 2].norm in CONJUNCTIONS  # "is the cough dry or chesty?"
+        if position + 1 < len(words) and not either_or:
             found = _swapped(words, position, position + 1, position + 1, position + 1, found, vocabulary)
     return found
 

@@ -15,6 +15,9 @@ from ontology.vocabulary import Match, Vocabulary
 PRESENTING_COMPLAINT = "X:presenting-complaint"
 """What "it" means where nothing was named before: the complaint for which the patient has come."""
 
+NOT_OF_HABITS = frozenset({"severity", "character", "location", "radiation", "progression"})
+"""Details that a symptom has and a habit, an exposure or a medicine has not: "what is your diet like?" asks for the diet."""
+
 GENERIC_HMAX = 6
 """How far above a specific finding a generic one may lie that is the same question: "is the pain worse when you move?"."""
 
@@ -86,7 +89,10 @@ class QuestionReader:
         asked = [m for m in distinct_findings(front, self._vocabulary, text, start) if (m.concept, attribute) not in self._asked]
         if front:
             self._stated(scene, text, start)
-            return self._ask(asked, front, attribute if attribute != "associated" else None, text, start, open_ended)
+            habits = all(self._vocabulary.kind(m.concept) in ("social", "exposure", "medication") for m in front)
+            if attribute == "associated" or habits and attribute in NOT_OF_HABITS:
+                attribute = None
+            return self._ask(asked, front, attribute, text, start, open_ended)
         return self._without_finding(text, start, attribute, span, open_ended, scene, focus, last)
 
     def _foreground(self, matches: list[Match], text: str, start: int) -> tuple[list[Match], list[Match]]:
