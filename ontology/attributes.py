@@ -75,7 +75,7 @@ _CUES: tuple[tuple[Attribute, tuple[str, ...]], ...] = (
             r"(?:left|right)(?:[- ](?:hand|hand side|side|sided))?,? or (?:\w+ ){0,2}(?:left|right)",
             r"(?:front|back|upper|lower|inside|outside|top|bottom)(?: \w+)? or (?:\w+ ){0,2}(?:front|back|upper|lower|inside|outside|"
             r"top|bottom)",
-            r"one side|both sides|one[- ]sided|in one \w+ or both|just (?:the |in )?one",
+            r"one side or|on both sides|one[- ]sided|in one \w+ or both|just (?:the |in )?one",
             r"is it (?:behind|in|on|over|under|around|across) (?:the|your)",
         ),
     ),

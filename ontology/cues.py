@@ -269,4 +269,5 @@ PLEASANTRIES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("greet", GREETING),
     ("thanks", THANKS),
     ("goodbye", GOODBYE),
+    ("remark", re.compile(r"^\W*no (?:problems?|worries|need|rush|trouble)\W*$", _ANY_CASE)),
 )
