@@ -40,7 +40,7 @@ FINITE = re.compile(r"\b(?:is|was|are|were|looks?|seems?|shows?|showed|came|has|
 """A verb that makes a sentence a statement: "your ESR is high"; "ESR, CRP please" is an order."""
 ALONGSIDE = re.compile(
     r"\b(?:with|after|while|during|because of|following|besides|alongside|(?:apart|aside) from|other than|in addition to|"
-    r"accompan(?:y|ying|ies)|when(?: you(?:'ve| have| get| had| got)?(?: got)?)?)(?: (?:the|your|a|an|any|you|this|"
+    r"accompan(?:y|ying|ies)|when(?: you(?:'ve| have| get| had| got| were| are)?(?: got| on)?)?)(?: (?:the|your|a|an|any|you|this|"
     r"these|that|those))?\s*$",
     _ANY_CASE,
 )
@@ -112,13 +112,16 @@ BODY_SENSE = re.compile(
 """Verbs by which a question to "you" is about the complaint."""
 FRAME = re.compile(
     r"(?:(?:(?:personal |family |past |previous |prior )?history of|(?:been |ever )?diagnosed with|suffer(?:s|ed|ing)? (?:from|with)|"
-    r"(?:currently |regularly )?"
-    r"tak(?:e|es|en|ing)|when was(?: the)?|troubled by|bothered by|complain(?:ed|ing|s)? of|drink(?:s|ing)?(?= (?:any |some |much "
-    r")?alcohol))"
-    r"\s+(?:(?:any|an?|the|your|his|her|some|much|other|regular)\s+)*)(?=\w)",
+    r"(?:started )?(?:currently |regularly )?(?:tak(?:e|es|en|ing)|using)|when was(?: the)?|troubled by|bothered by|complain(?:ed|ing|s)? of|"
+    r"drink(?:s|ing)?(?= (?:any |some |much )?alcohol))\s+)?(?:(?:any|an?|the|your|his|her|some|much|other|regular|recent|prior|previous)\s+)*(?=\w)",
     _ANY_CASE,
 )
 """Words of a phrase that only introduce its concept: the mention is "diabetes", not "history of diabetes"."""
+CONSEQUENCE = re.compile(
+    r"\b(?:that|which)(?: you think)? (?:could|might|may|would|can)(?: \w+){0,3} (?:explain|caus\w+|trigger\w*|affect\w*|contribut\w*|be|have|lead|result)\b",
+    _ANY_CASE,
+)
+"""Where a question says why it is asked: "any injuries that could explain the back pain"."""
 REACH = 40
 """Characters before a finding in which ALONGSIDE and SAID_OF_CONCEPT are looked for."""
 HYPOTHETICAL = re.compile(

@@ -29,6 +29,14 @@ SITES = frozenset(
     ).split()
 )
 """Words before a finding that its neighbour after "or" shares: "joint pain or swelling", "weight loss or gain"."""
+SENSATIONS = frozenset(
+    normal_form(word)
+    for word in (
+        "pain ache aches soreness swelling stiffness weakness numbness tingling tenderness redness discomfort bleeding bruising loss gain trauma "
+        "injury sweats itching inflammation cramps spasm rash discharge infection"
+    ).split()
+)
+"""Last words of a finding at a place, whose neighbour after "or" is at the same place."""
 _BETWEEN = re.compile(r"\s*(?:,\s*(?:or|and)?|/|\bor\b|\band\b)\s*", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+$")
 
@@ -126,7 +134,7 @@ def _tails(text: str, words: list[Token], match: Match, found: list[Match], voca
         for length in range(min(LONGEST_TAIL, len(words) - begin), 0, -1):
             tail = words[begin : begin + length]
             for kept in range(len(own) - 1, 0, -1):
-                added = _shared(own[:kept], tail, begin, found, vocabulary)
+                added = _shared(own[:kept], tail, begin, found, vocabulary, own[-1].norm in SENSATIONS)
                 if added is not None:
                     break
             if added is not None:
@@ -141,7 +149,7 @@ def _tails(text: str, words: list[Token], match: Match, found: list[Match], voca
         here = added.last_token
 
 
-def _shared(head: list[Token], tail: list[Token], begin: int, found: list[Match], vocabulary: Vocabulary) -> Match | None:
+def _shared(head: list[Token], tail: list[Token], begin: int, found: list[Match], vocabulary: Vocabulary, sensation: bool) -> Match | None:
     match = _entry([*head, *tail], vocabulary)
     if match is None or any(word.norm in CONJUNCTIONS or word.norm in PREPOSITIONS for word in tail):
         return None
@@ -149,7 +157,7 @@ def _shared(head: list[Token], tail: list[Token], begin: int, found: list[Match]
     if alone is not None:
         if alone.last_token - begin + 1 > len(tail):
             return None  # the words after the conjunction are a longer phrase of their own
-        if len(head) == 1 and head[0].norm not in SITES:
+        if len(head) == 1 and not (head[0].norm in SITES and sensation):
             return None
     elif len(head) == 1 and head[0].norm not in SITES and len(tail) == 1 and len(tail[0].norm) < 4:
         return None

@@ -15,6 +15,9 @@ from ontology.vocabulary import Match, Vocabulary
 PRESENTING_COMPLAINT = "X:presenting-complaint"
 """What "it" means where nothing was named before: the complaint for which the patient has come."""
 
+ANY_FAMILY_HISTORY = "X:family-history-any"
+"""What is asked by "anything in the family?"; beside a disease the family is only whose it is."""
+
 NOT_OF_HABITS = frozenset({"severity", "character", "location", "radiation", "progression"})
 """Details that a symptom has and a habit, an exposure or a medicine has not: "what is your diet like?" asks for the diet."""
 
@@ -73,13 +76,22 @@ class QuestionReader:
         return Focus(known[-1].concept, ids[-1])
 
     def _clause(self, text: str, start: int, matches: list[Match], focus: Focus, last: bool) -> Focus:
+        consequence = cues.CONSEQUENCE.search(text)
+        if consequence is not None and consequence.start() > 0:
+            named = [m for m in matches if m.start - start < consequence.start()]
+            reasons = [m for m in matches if m not in named] if named else []
+            matches = named or matches
+            self._stated(reasons, text, start)
+            text = text[: consequence.start()] if reasons else text
+        if len(matches) > 1:
+            matches = [m for m in matches if m.concept != ANY_FAMILY_HISTORY]
         describing, masked = without_descriptions(text, [(m.start - start, m.end - start) for m in matches])
         described = [m for i, m in enumerate(matches) if i in describing]
         plain = [m for i, m in enumerate(matches) if i not in describing]
         front, scene = self._foreground(plain, text, start)
         open_ended = cues.OPEN_QUESTION.search(text) is not None
         attribute, span = attribute_asked(text, masked, bool(matches))
-        of_it = attribute not in (None, "associated") and cues.PRONOUN.search(text) is not None
+        of_it = attribute not in (None, "associated") and _subject(text) is not None
         if not front and not described and not open_ended and not of_it:
             known = [m for m in scene if self._is_known(m, text, start)]
             front, scene = [m for m in scene if m not in known], known
@@ -101,7 +113,7 @@ class QuestionReader:
         scene: list[Match] = []
         for match in matches:
             before = text[max(0, match.start - start - cues.REACH) : match.start - start]
-            indication = front and cues.INDICATION.search(before)
+            indication = (front or self._ordered) and cues.INDICATION.search(before)
             goes_on = scene and _joined(text[scene[-1].end - start : match.start - start])
             sets = goes_on or indication or cues.ALONGSIDE.search(before) or self._is_known(match, text, start)
             (scene if sets else front).append(match)

@@ -22,8 +22,8 @@ SKIPPED = frozenset(
 )
 """Words that never tell two phrases apart, and the noises between them."""
 
-KEPT_WHOLE = frozenset({"medical", "medically"})
-"""Words whose stem is another word's: "medical" is no medication."""
+KEPT_WHOLE = frozenset({"medical", "medically", "productive", "organic", "operating"})
+"""Words whose stem is another word's: "medical" is no medication, a "productive" cough no product."""
 
 BRITISH = (
     (re.compile(r"oea"), "ea"),

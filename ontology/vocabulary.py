@@ -292,22 +292,31 @@ class Vocabulary:
         return found
 
     def find(self, text: str, within: list[Token] | None = None) -> list[Match]:
-        """All phrases of a text, longest first from the left, never overlapping.
+        """Phrases of a text that do not overlap: the longest first, of equal ones the leftmost; then what fits between them.
 
         Args:
             text: the text.
             within: its tokens, if they are known already.
         """
         words = tokens(text) if within is None else within
-        matches: list[Match] = []
-        position = 0
-        while position < len(words):
-            length, entry = self.longest_at(words, position)
-            if entry is not None:
-                last = position + length - 1
-                matches.append(Match(words[position].start, words[last].end, entry.concept, entry.alternatives, position, last))
-            position += length
-        return matches
+        found: list[Match] = []
+        stretches = [(0, words)]
+        while stretches:
+            offset, stretch = stretches.pop()
+            best = 0
+            place, entry = 0, None
+            for position in range(len(stretch)):
+                if len(stretch) - position <= best:
+                    break
+                length, here = self.longest_at(stretch, position)
+                if here is not None and length > best:
+                    best, place, entry = length, position, here
+            if entry is None:
+                continue
+            first, last = stretch[place], stretch[place + best - 1]
+            found.append(Match(first.start, last.end, entry.concept, entry.alternatives, offset + place, offset + place + best - 1))
+            stretches += [(offset, stretch[:place]), (offset + place + best, stretch[place + best :])]
+        return sorted(found, key=lambda match: match.start)
 
     def longest_at(self, words: list[Token], position: int) -> tuple[int, PhraseEntry | None]:
         """The longest phrase that begins at a word: its number of words and its meaning; (1, None) if none does."""

@@ -109,13 +109,28 @@ def test_parents_are_known(vocabulary: Vocabulary) -> None:
 
 
 def test_every_concept_has_phrases_and_questions(vocabulary: Vocabulary) -> None:
-    """At least five ways to ask, none twice; phrases that say something."""
-    few = [f"{row.id}: {len(set(row.ask))} ways to ask" for row in vocabulary.rows.values() if len({folded(a) for a in row.ask}) < MIN_ASKS]
+    """At least five ways to ask, none twice; phrases that say something. What is only recognised (data/terms) has no questions."""
+    spoken = [row for row in vocabulary.rows.values() if row.ask]
+    few = [f"{row.id}: {len(set(row.ask))} ways to ask" for row in spoken if len({folded(a) for a in row.ask}) < MIN_ASKS]
+    for folder, asks in (("concepts", True), ("terms", False)):
+        rows = [json.loads(line) for file in bundled_files(folder, ".jsonl") for line in file.read_text(encoding="utf-8").splitlines()]
+        assert rows and all(bool(row["ask"]) == asks for row in rows), folder
     assert not few, "\n".join(few)
     twice = [row.id for row in vocabulary.rows.values() if len({folded(a) for a in row.ask}) != len(row.ask)]
     assert not twice
     blank = [f"{row.id}: {phrase!r}" for row in vocabulary.rows.values() for phrase in (row.name, *row.lay) if not phrase_key(phrase)]
     assert not blank
+
+
+def test_no_phrase_of_a_recognised_term_is_anothers(vocabulary: Vocabulary) -> None:
+    """What a patient has words for is never hidden by what is only recognised (data/terms)."""
+    owners: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for row in vocabulary.rows.values():
+        for phrase in row.lay:
+            owners[phrase_key(phrase)].add(row.id)
+    terms = {row.id for row in vocabulary.rows.values() if not row.ask}
+    shared = {" ".join(key): sorted(ids) for key, ids in owners.items() if len(ids) > 1 and ids & terms}
+    assert not shared, shared
 
 
 def test_questions_ask_for_their_concept(vocabulary: Vocabulary) -> None:
