@@ -31,6 +31,7 @@ class AnnotationBuilder:
         self.turn = turn
         self.out = Annotation()
         self.details: set[tuple[str, str]] = set()
+        self._spans: set[tuple[int, int, str]] = set()
         self._next = 0
 
     def mention(
@@ -45,8 +46,9 @@ class AnnotationBuilder:
         """Add a mention of a match; its id."""
         frame = cues.FRAME.match(self.text, match.start, match.end)
         start = frame.end() if frame and frame.end() < match.end else match.start
-        if any((m.start, m.end, m.dialogue_role) == (start, match.end, role) for m in self.out.mentions):
+        if (start, match.end, role) in self._spans:
             start = match.start  # two mentions of one role never share a span
+        self._spans.add((start, match.end, role))
         mention = Mention(
             mention_id=f"t{self.turn}m{self._next}",
             start=start,

@@ -14,6 +14,9 @@ SENTENCE = re.compile(
 )
 """Up to a closing mark; the point of "38.5", "Dr. Smith" and "e.g." closes nothing."""
 
+LONGEST_SENTENCE = 1000
+"""Characters; no sentence that anybody says is longer."""
+
 TYPOGRAPHIC = re.compile("[‘’‛′‐-―−]")
 """Apostrophes and dashes that ASCII lacks: they part words as their plain forms do."""
 
@@ -131,12 +134,17 @@ def phrase_key(phrase: str) -> tuple[str, ...]:
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Spans of sentences with their closing marks; blank ones left out."""
+    """Spans of sentences with their closing marks; blank ones left out, endless ones cut, so that reading them takes linear time."""
     spans = []
     for match in SENTENCE.finditer(text):
         start, end = match.span()
         while start < end and text[start].isspace():
             start += 1
+        while end - start > LONGEST_SENTENCE:
+            blank = max(text.rfind(" ", start, start + LONGEST_SENTENCE), text.rfind(",", start, start + LONGEST_SENTENCE)) + 1
+            cut = blank if blank > start else start + LONGEST_SENTENCE
+            spans.append((start, cut))
+            start = cut
         if text[start:end].strip(" .?!;\n\t"):
             spans.append((start, end))
     return spans

@@ -28,6 +28,9 @@ FAMILY_PHRASE = re.compile(r"^family history of (?:an? )?(.+)$")
 OWN_HISTORY = ("", "history of ", "diagnosed with ", "ever had ")
 """How a person's own past disease is named: a relative's is asked for in the same words."""
 
+LONGEST_STRETCH = 40
+"""Words of overlapping phrases among which the longest is looked for."""
+
 HMAX = 2
 """is-a links are followed this far (metrics.md 4.2)."""
 
@@ -300,22 +303,39 @@ class Vocabulary:
         """
         words = tokens(text) if within is None else within
         found: list[Match] = []
-        stretches = [(0, words)]
+        candidates: list[tuple[int, int, PhraseEntry]] = []
+        end = 0
+        for position in range(len(words) + 1):
+            if candidates and position == end:  # no phrase reaches over this place
+                if len(candidates) == 1:
+                    found.append(_match(words, *candidates[0]))
+                else:
+                    found += self._longest_first(words, candidates[0][0], end)
+                candidates = []
+            if position < len(words):
+                length, entry = self.longest_at(words, position)
+                if entry is not None:
+                    candidates.append((position, length, entry))
+                    end = max(end, position + length)
+        return found
+
+    def _longest_first(self, words: list[Token], begin: int, end: int) -> list[Match]:
+        """Phrases of a stretch in which they overlap."""
+        found: list[Match] = []
+        stretches = [(begin, end)]
         while stretches:
-            offset, stretch = stretches.pop()
-            best = 0
-            place, entry = 0, None
-            for position in range(len(stretch)):
-                if len(stretch) - position <= best:
-                    break
-                length, here = self.longest_at(stretch, position)
-                if here is not None and length > best:
-                    best, place, entry = length, position, here
-            if entry is None:
+            first, last = stretches.pop()
+            best, place, meaning = 0, first, None
+            # A stretch is short but in text made of nothing else; there the leftmost comes first, so that time stays linear.
+            for position in range(first, last if last - first <= LONGEST_STRETCH else first + 1):
+                length, entry = self.longest_at(words[position : min(last, position + LONGEST_STRETCH)], 0)
+                if entry is not None and length > best:
+                    best, place, meaning = length, position, entry
+            if meaning is None:
+                stretches += [(first + 1, last)] if last - first > LONGEST_STRETCH else []
                 continue
-            first, last = stretch[place], stretch[place + best - 1]
-            found.append(Match(first.start, last.end, entry.concept, entry.alternatives, offset + place, offset + place + best - 1))
-            stretches += [(offset, stretch[:place]), (offset + place + best, stretch[place + best :])]
+            found.append(_match(words, place, best, meaning))
+            stretches += [(first, place), (place + best, last)]
         return sorted(found, key=lambda match: match.start)
 
     def longest_at(self, words: list[Token], position: int) -> tuple[int, PhraseEntry | None]:
@@ -342,6 +362,11 @@ class Vocabulary:
     def lookup(self, phrase: str) -> PhraseEntry | None:
         """What exactly this phrase means."""
         return self._phrases.get(phrase_key(phrase))
+
+
+def _match(words: list[Token], first: int, length: int, entry: PhraseEntry) -> Match:
+    last = first + length - 1
+    return Match(words[first].start, words[last].end, entry.concept, entry.alternatives, first, last)
 
 
 @lru_cache(maxsize=1)
