@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from ontology import cues
 from ontology.concepts import Attribute
+from ontology.context import SentenceContext
 from ontology.mentions import Act, ActType, DialogueRole, Mention
 from ontology.vocabulary import Match, Vocabulary
 
@@ -66,6 +67,16 @@ class AnnotationBuilder:
         self._next += 1
         self.out.mentions.append(mention)
         return mention.mention_id
+
+    def stated(self, matches: Sequence[Match], sentence: str, start: int) -> list[str]:
+        """Add what a sentence that begins at `start` states of findings: whether they are so, when, and whose; their ids."""
+        context = SentenceContext(sentence)
+        ids = []
+        for match in matches:
+            says = context.of(match.start - start, match.end - start)
+            family, past, absent = says.experiencer != "patient", says.temporality == "historical", says.polarity == "absent"
+            ids.append(self.mention(match, "stated", family=family, historical=past, negated=absent))
+        return ids
 
     def asked_again(self, mention_id: str, attribute: Attribute) -> str | None:
         """Make a stated mention the one whose detail is asked; None if it is stated no longer."""

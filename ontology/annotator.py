@@ -13,8 +13,9 @@ from ontology.annotation import Annotation, AnnotationBuilder, Focus
 from ontology.concepts import RECORD_KINDS
 from ontology.matching import matches_in
 from ontology.mentions import Answer
+from ontology.patient_turns import annotate_patient
 from ontology.plans import plans_of
-from ontology.questions import PRESENTING_COMPLAINT, QuestionReader, distinct_findings, hedged, negated, pleasantry, shifted
+from ontology.questions import PRESENTING_COMPLAINT, QuestionReader, distinct_findings, hedged, pleasantry, shifted
 from ontology.text import sentences
 from ontology.vocabulary import Match, Vocabulary
 
@@ -83,7 +84,7 @@ def _statement(builder: AnnotationBuilder, vocabulary: Vocabulary, matches: list
     planned = any(kind in ("treat", "triage", "advise") for kind, _ in plans)
     known = [] if planned else [m for m in matches if not hedged(text, m.start - start)]
     if known:
-        ids = [builder.mention(m, "stated", negated=negated(text, m.start - start)) for m in known]
+        ids = builder.stated(known, text, start)
         builder.act("state", ids)
         focus = Focus(known[-1].concept, ids[-1])
     elif matches and not planned:
@@ -125,11 +126,7 @@ def read_answer(text: str) -> Answer:
 
 def findings(text: str, vocabulary: Vocabulary) -> list[tuple[str, bool]]:
     """(concept, present) for what a patient tells unasked, in order; the opening complaint, say."""
-    text = _plain(text)
     found: dict[str, bool] = {}
-    for start, end in sentences(text):
-        sentence = text[start:end]
-        denial = cues.PLAIN_NO.search(sentence) is not None
-        for match in vocabulary.find(sentence):
-            found.setdefault(match.concept, not denial and not negated(sentence, match.start))
+    for mention in annotate_patient(text, vocabulary).mentions:
+        found.setdefault(mention.cui, mention.polarity == "present")
     return list(found.items())

@@ -112,13 +112,16 @@ BODY_SENSE = re.compile(
 """Verbs by which a question to "you" is about the complaint."""
 FRAME = re.compile(
     r"(?:(?:(?:personal |family |past |previous |prior )?history of|(?:been |ever )?diagnosed with|suffer(?:s|ed|ing)? (?:from|with)|"
-    r"(?:started )?(?:currently |regularly )?(?:tak(?:e|es|en|ing)|using)|when was(?: the)?|troubled by|bothered by|complain(?:ed|ing|s)? of|"
-    r"drink(?:s|ing)?(?= (?:any |some |much )?alcohol))\s+)?(?:(?:any|an?|the|your|his|her|some|much|other|regular|recent|prior|previous)\s+)*(?=\w)",
+    r"(?:started )?(?:currently |regularly )?(?:tak(?:e|es|en|ing)|using)|when was(?: the)?|troubled by|bothered by|complain(?:ed|ing|"
+    r"s)? of|"
+    r"drink(?:s|ing)?(?= (?:any |some |much )?alcohol))\s+)?(?:(?:any|an?|the|your|his|her|some|much|other|regular|recent|prior|"
+    r"previous)\s+)*(?=\w)",
     _ANY_CASE,
 )
 """Words of a phrase that only introduce its concept: the mention is "diabetes", not "history of diabetes"."""
 CONSEQUENCE = re.compile(
-    r"\b(?:that|which)(?: you think)? (?:could|might|may|would|can)(?: \w+){0,3} (?:explain|caus\w+|trigger\w*|affect\w*|contribut\w*|be|have|lead|result)\b",
+    r"\b(?:that|which)(?: you think)? (?:could|might|may|would|can)(?: \w+){0,3} (?:explain|caus\w+|trigger\w*|affect\w*|contribut\w*|"
+    r"be|have|lead|result)\b",
     _ANY_CASE,
 )
 """Where a question says why it is asked: "any injuries that could explain the back pain"."""
@@ -237,25 +240,6 @@ YES = re.compile(
     _ANY_CASE,
 )
 NO = re.compile(r"^\W*(?:no|nope|nah|never|not|none|nothing|neither)\b", _ANY_CASE)
-NEGATION = re.compile(
-    r"\b(?:no(?! idea| doubt| wonder| end)|not(?! sure| certain| only| just| well)|never|none|neither|nor|without|"
-    r"den(?:y|ies|ied)|nobody|"
-    r"(?:haven't|hasn't|hadn't|doesn't|didn't|isn't|aren't|wasn't|weren't|don't)(?! (?:know|remember|feel (?:well|right|"
-    r"good)|sleep|slept)))\b",
-    _ANY_CASE,
-)
-"""Says that the findings after it, up to the end of the clause, are not so."""
-CLAUSE = re.compile(
-    r"[;:—–]|\b(?:but|however|although|though|except|because|since|due to|so|yet)\b|"
-    r"(?:,|\band)\s+(?:also\s+|now\s+|then\s+)?(?:i|i've|i'm|my|it|it's|he|he's|she|she's|they|they've|his|her|their|"
-    r"there|there's|the|you|you've|we)\b",
-    _ANY_CASE,
-)
-"""Where a new clause begins: "no fever, but I cough"."""
-CLAUSE_REACH = 200
-"""Characters before a finding in which its clause may begin."""
-PLAIN_NO = re.compile(r"^\W*(?:no|nope|nah|never|not really|not at all)\s*,", _ANY_CASE)
-"""A "no" that answers, and so denies the whole sentence: "No, my appetite is as it was"."""
 PRESENCE_START = re.compile(
     r"^\W*(?:(?:and|so|also|but|or|okay|ok|now|well)\b[\s,]*)*(?:do you (?:ever )?(?:have|get|feel|suffer|experience|"
     r"notice)|have you|had you|are you having|any\b|did you have|"

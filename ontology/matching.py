@@ -17,6 +17,12 @@ from ontology.vocabulary import Match, Vocabulary
 
 CONJUNCTIONS = frozenset({"or", "and", "nor"})
 PREPOSITIONS = frozenset({"in", "of", "on", "at", "with", "around", "to"})
+DEGREES = frozenset(
+    normal_form(word) for word in "significant severe recent unusual unexplained much more slight bad mild little new sudden".split()
+)
+"""Words that may stand inside a phrase without changing what it means."""
+LEADING_NO = re.compile(r"\W*no\s*,", re.IGNORECASE)
+"""A "no" that answers is no part of a phrase such as "no appetite"."""
 LONGEST_TAIL = 3
 """Words that may stand for the rest of a phrase after a conjunction."""
 SITES = frozenset(
@@ -32,8 +38,8 @@ SITES = frozenset(
 SENSATIONS = frozenset(
     normal_form(word)
     for word in (
-        "pain ache aches soreness swelling stiffness weakness numbness tingling tenderness redness discomfort bleeding bruising loss gain trauma "
-        "injury sweats itching inflammation cramps spasm rash discharge infection"
+        "pain ache aches soreness swelling stiffness weakness numbness tingling tenderness redness discomfort bleeding bruising loss gain "
+        "trauma injury sweats itching inflammation cramps spasm rash discharge infection"
     ).split()
 )
 """Last words of a finding at a place, whose neighbour after "or" is at the same place."""
@@ -52,7 +58,8 @@ def matches_in(text: str, vocabulary: Vocabulary) -> list[Match]:
         the longest phrases from the left, which never overlap, and what coordination adds to them: an added match begins or ends with the
         one whose words it shares, and no two have the same span.
     """
-    words = _corrected(tokens(text), vocabulary)
+    answered = LEADING_NO.match(text)
+    words = _corrected([word for word in tokens(text) if answered is None or word.start >= answered.end()], vocabulary)
     found = _reordered(words, vocabulary.find(text, words), vocabulary)
     return _coordinated(text, words, found, vocabulary)
 
@@ -74,6 +81,8 @@ def _entry(words: Sequence[Token], vocabulary: Vocabulary) -> Match | None:
 def _reordered(words: list[Token], found: list[Match], vocabulary: Vocabulary) -> list[Match]:
     """Such as "pain in the elbow" and "swollen joints", under the order that the vocabulary has."""
     for position, word in enumerate(words):
+        if word.norm in DEGREES and 0 < position < len(words) - 1:
+            found = _bridged(words, position, found, vocabulary)
         if word.norm in PREPOSITIONS and 0 < position < len(words) - 1:
             for before in (2, 1):
                 for after in (2, 1):
@@ -83,6 +92,21 @@ def _reordered(words: list[Token], found: list[Match], vocabulary: Vocabulary) -
         either_or = position + 2 < len(words) and words[position + 2].norm in CONJUNCTIONS  # "is the cough dry or chesty?"
         if position + 1 < len(words) and not either_or:
             found = _swapped(words, position, position + 1, position + 1, position + 1, found, vocabulary)
+    return found
+
+
+def _bridged(words: list[Token], position: int, found: list[Match], vocabulary: Vocabulary) -> list[Match]:
+    """A phrase around a word of degree: "lost significant weight"."""
+    for before in (2, 1):
+        for after in (2, 1):
+            first, last = position - before, position + after
+            if first < 0 or last >= len(words):
+                continue
+            match = _entry([*words[first:position], *words[position + 1 : last + 1]], vocabulary)
+            touched = [m for m in found if m.last_token >= first and m.first_token <= last]
+            if match is not None and all(m.last_token - m.first_token < before + after - 1 for m in touched):
+                kept = [m for m in found if m not in touched]
+                return sorted([*kept, replace(match, first_token=first, last_token=last)], key=lambda m: (m.start, m.end))
     return found
 
 

@@ -71,7 +71,7 @@ class QuestionReader:
         known = [m for m in matches if not hedged(text, m.start - self._start - begin)]
         if not known:
             return focus
-        ids = [self._builder.mention(m, "stated", negated=negated(text, m.start - self._start - begin)) for m in known]
+        ids = self._builder.stated(known, text, self._start + begin)
         self._builder.act("state", ids)
         return Focus(known[-1].concept, ids[-1])
 
@@ -278,13 +278,6 @@ def pleasantry(text: str) -> str | None:
         if pattern.search(text):
             return topic
     return None
-
-
-def negated(text: str, at: int) -> bool:
-    """Whether a finding that begins at `at` is said not to be so: a negation stands before it in its clause."""
-    before = text[max(0, at - cues.CLAUSE_REACH) : at]
-    clause = max((match.end() for match in cues.CLAUSE.finditer(before)), default=0)
-    return cues.NEGATION.search(before, clause) is not None
 
 
 def shifted(match: Match, by: int) -> Match:
