@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
@@ -117,6 +117,22 @@ class Focus:
 
     concept: str | None
     stated: str | None = None
+
+
+def shifted(match: Match, by: int) -> Match:
+    """A match of a part of a text, at its place in the whole."""
+    return replace(match, start=match.start + by, end=match.end + by)
+
+
+def disease_of(match: Match, text: str, vocabulary: Vocabulary) -> Match:
+    """The disease that a phrase such as "family history of asthma" names, if it is one of the vocabulary's; else the phrase itself."""
+    words = text[match.start : match.end]
+    borders = [0, *(at for cue in cues.FAMILY_WORDS.finditer(words) for at in cue.span()), len(words)]
+    found: list[Match] = []
+    for begin, end in zip(borders[::2], borders[1::2], strict=True):
+        inner = vocabulary.find(words[begin:end])
+        found += [shifted(m, match.start + begin) for m in inner if vocabulary.kind(m.concept) != "family_history"]
+    return replace(found[0], alternatives=(match.concept, *found[0].alternatives)) if len(found) == 1 else match
 
 
 def family_concept_of(mention: Mention, vocabulary: Vocabulary) -> str | None:

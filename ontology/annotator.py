@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ontology import cues
-from ontology.annotation import Annotation, AnnotationBuilder, Focus
+from ontology.annotation import Annotation, AnnotationBuilder, Focus, shifted
 from ontology.concepts import RECORD_KINDS
 from ontology.matching import matches_in
 from ontology.mentions import Answer
 from ontology.patient_turns import annotate_patient
 from ontology.plans import plans_of
-from ontology.questions import PRESENTING_COMPLAINT, QuestionReader, distinct_findings, hedged, pleasantry, shifted
+from ontology.questions import PRESENTING_COMPLAINT, QuestionReader, distinct_findings, hedged, pleasantry
 from ontology.text import sentences
 from ontology.vocabulary import Match, Vocabulary
 

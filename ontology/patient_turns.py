@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ontology import cues
-from ontology.annotation import Annotation
+from ontology.annotation import Annotation, disease_of
 from ontology.context import Assertion, SentenceContext
 from ontology.matching import matches_in
 from ontology.mentions import Act, Answer, DialogueRole, Mention
@@ -15,11 +15,9 @@ from ontology.text import sentences
 from ontology.vocabulary import HMAX, Match, Vocabulary
 
 SOFT_YES = re.compile(
-    r"^\W*(?:a (?:bit|little)|kind of|sort of|sometimes|occasionally|often|always|sure|correct|right|that's (?:right|correct|true)|"
-    r"exactly|indeed|"
-    r"i (?:do|have|am|did|was|had)(?! not|n't)|uh[- ]?huh|mm+(?:[- ]hmm)?|of course|definitely|very much|quite a (?:lot|bit)|it (?:does|"
-    r"is|has|did)(?! not|n't)|"
-    r"(?:he|she|they) (?:does|is|has|did|do|are|have)(?! not|n't))\b",
+    r"^\W*(?:a (?:bit|little)|kind of|sort of|sometimes|occasionally|often|always|sure|correct|right|that's (?:right|correct|true)|exactly|"
+    r"indeed|i (?:do|have|am|did|was|had)(?! not|n't)|uh[- ]?huh|mm+(?:[- ]hmm)?|of course|definitely|very much|quite a (?:lot|bit)|"
+    r"(?:it|he|she|they) (?:does|is|has|did|do|are|have)(?=\s*[.,;!]|\s*$| and | but ))(?!\w)",
     re.IGNORECASE,
 )
 SOFT_NO = re.compile(
@@ -30,6 +28,21 @@ SOFT_NO = re.compile(
     r"none of (?:that|those|these))\b",
     re.IGNORECASE,
 )
+PLAIN_NO = re.compile(
+    r"^\W*(?:no|nope|nah|never|none|neither|nothing)(?=\W*$|\s*[,.;!:—–-]|\s+(?:i|it|he|she|they|we|not|there|my|nothing|but|thanks?|"
+    r"sir|doctor|really|of)\b)",
+    re.IGNORECASE,
+)
+"""A "no" that answers; that of "no fever" only denies the fever."""
+PARTICLES: tuple[tuple[Answer, re.Pattern[str]], ...] = (
+    ("unsure", cues.NO_IDEA),
+    ("affirmed", cues.YES),
+    ("affirmed", SOFT_YES),
+    ("denied", PLAIN_NO),
+    ("unsure", cues.UNSURE),
+    ("denied", SOFT_NO),
+)
+"""The first that fits counts."""
 ROLE_OF: dict[Answer, DialogueRole] = {"affirmed": "affirmed", "denied": "denied", "unsure": "unsure"}
 POLARITY_OF = {"affirmed": "present", "denied": "absent", "unsure": "unknown"}
 
@@ -65,7 +78,10 @@ def annotate_patient(
         context = SentenceContext(plain[start:end], for_child)
         for match in matches_in(plain[start:end], vocabulary):
             here = Match(match.start + start, match.end + start, match.concept, match.alternatives, 0, 0)
-            reader.hear(_Told(here, context.of(match.start, match.end)))
+            says = context.of(match.start, match.end)
+            if vocabulary.kind(match.concept) == "family_history":  # "my mother has asthma": the disease, and whose it is
+                here, says = disease_of(here, plain, vocabulary), replace(says, experiencer="family")
+            reader.hear(_Told(here, says))
     reader.bare_answer(plain)
     return reader.annotation()
 
@@ -167,22 +183,16 @@ class _Reader:
 def _particle(text: str) -> tuple[Answer | None, tuple[int, int]]:
     """A leading yes, no or no idea, and the words that say it."""
     first = text.split(".")[0]
-    for answer, patterns in (
-        ("unsure", (cues.NO_IDEA,)),
-        ("affirmed", (cues.YES, SOFT_YES)),
-        ("denied", (cues.NO, SOFT_NO)),
-        ("unsure", (cues.UNSURE,)),
-    ):
-        for pattern in patterns:
-            found = pattern.search(first)
-            if found is None:
-                continue
-            if answer == "affirmed" and cues.UNSURE.search(first):
-                answer = "unsure"
-            begin, end = found.span()
-            while begin < end and not text[begin].isalnum():
-                begin += 1
-            return answer, (begin, end)  # type: ignore[return-value]
+    for answer, pattern in PARTICLES:
+        found = pattern.search(first)
+        if found is None:
+            continue
+        if answer == "affirmed" and cues.UNSURE.search(first):
+            answer = "unsure"
+        begin, end = found.span()
+        while begin < end and not text[begin].isalnum():
+            begin += 1
+        return answer, (begin, end)
     return None, (0, 0)
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import cast
 
 from ontology import cues
-from ontology.annotation import AnnotationBuilder, Focus
+from ontology.annotation import AnnotationBuilder, Focus, disease_of
 from ontology.attributes import attribute_asked, without_descriptions
 from ontology.concepts import Attribute
 from ontology.vocabulary import Match, Vocabulary
@@ -76,6 +76,9 @@ class QuestionReader:
         return Focus(known[-1].concept, ids[-1])
 
     def _clause(self, text: str, start: int, matches: list[Match], focus: Focus, last: bool) -> Focus:
+        if cues.OFFER.search(text):
+            self._builder.act("meta", topic="remark")
+            return focus
         consequence = cues.CONSEQUENCE.search(text)
         if consequence is not None and consequence.start() > 0:
             named = [m for m in matches if m.start - start < consequence.start()]
@@ -163,7 +166,7 @@ class QuestionReader:
     def _experiencers(self, match: Match, text: str, start: int) -> list[tuple[str, Match]]:
         """Whose the finding is: the patient's, a relative's, or both."""
         if self._vocabulary.kind(match.concept) == "family_history":
-            return [("family", self._disease(match))]
+            return [("family", disease_of(match, self._builder.text, self._vocabulary))]
         relative = self._builder.others.search(text)
         if relative is None or self._vocabulary.kind(match.concept) in ("social", "exposure"):
             return [("patient", match)]
@@ -177,16 +180,6 @@ class QuestionReader:
             of_patient = cues.SECOND_PERSON.search(text[relative.end() : at])
             return [("patient" if of_patient else "family", match)]
         return [("family" if cues.TRAILING_FAMILY.search(text, at) else "patient", match)]
-
-    def _disease(self, match: Match) -> Match:
-        """The disease that a phrase such as "family history of asthma" names, if it is one of the vocabulary's."""
-        text = match_text(self._builder.text, match)
-        borders = [0, *(at for cue in cues.FAMILY_WORDS.finditer(text) for at in cue.span()), len(text)]
-        found = []
-        for begin, end in zip(borders[::2], borders[1::2], strict=True):
-            inner = self._vocabulary.find(text[begin:end])
-            found += [shifted(m, match.start + begin) for m in inner if self._vocabulary.kind(m.concept) != "family_history"]
-        return replace(found[0], alternatives=(match.concept, *found[0].alternatives)) if len(found) == 1 else match
 
     def _without_finding(
         self,
@@ -278,8 +271,3 @@ def pleasantry(text: str) -> str | None:
         if pattern.search(text):
             return topic
     return None
-
-
-def shifted(match: Match, by: int) -> Match:
-    """A match of a part of a text, at its place in the whole."""
-    return Match(match.start + by, match.end + by, match.concept, match.alternatives, match.first_token, match.last_token)
