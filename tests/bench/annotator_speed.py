@@ -171,8 +171,8 @@ def thresholds(found: list[Sentence], vocabulary: Vocabulary) -> None:
             added += any(adds_to(s, one) for one in near)
         share, changed = same / len(found), added / len(found)
         print(
-            f"  {least}: {share:.1%} of sentences have the same concepts; beside ours it adds some to {changed:.1%}, so {1 - "
-            f"changed:.1%} stay"
+            f"  {least}: {share:.1%} of sentences have the same concepts; beside ours it adds some to {changed:.1%}, "
+            f"so {1 - changed:.1%} stay"
         )
 
 
