@@ -136,6 +136,20 @@ def play(
 
 
 @app.command()
+def ask(
+    case: Annotated[str, typer.Argument(help="case id, or number in the list")],
+    questions: Annotated[list[str], typer.Argument(help="one turn each, in order")],
+    cases: CasesOption = "starter",
+    seed: SeedOption = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Put questions to a patient and see what was understood, and which facts answer."""
+    from ui.ask import ask_case
+
+    raise typer.Exit(ask_case(cases, case, questions, seed, as_json))
+
+
+@app.command()
 def replay(
     traces: Annotated[Path, typer.Argument(help="run folder or traces.jsonl")],
     trace: Annotated[str | None, typer.Option("--trace", help="trace id (or its beginning) or number; without it, the first")] = None,

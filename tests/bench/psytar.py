@@ -1,7 +1,7 @@
 """`python tests/bench/psytar.py psytar_lay_phrase_to_cui.tsv`: PsyTAR's lay phrases against the vocabulary, an outside check.
 
-Of the phrases one of whose CUIs the vocabulary knows: is that concept what we find in them? Prints shares with 95 % Wilson intervals and the
-commonest misses by kind; nothing here passes or fails. Zolnoori et al. 2019, Data in Brief 24:103838 (CC BY 4.0).
+Of the phrases one of whose CUIs the vocabulary knows: is that concept what we find in them? Prints shares with 95 % Wilson intervals and
+the commonest misses by kind; nothing here passes or fails. Zolnoori et al. 2019, Data in Brief 24:103838 (CC BY 4.0).
 """
 
 from __future__ import annotations
