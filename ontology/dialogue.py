@@ -12,6 +12,7 @@ from ontology.annotation import Annotation
 from ontology.annotator import annotate_examiner, read_answer
 from ontology.errors import BedsideError
 from ontology.mentions import Mention
+from ontology.patient_turns import annotate_patient
 from ontology.questions import PRESENTING_COMPLAINT
 from ontology.vocabulary import Vocabulary
 
@@ -108,8 +109,6 @@ class TurnReader:
     def _annotate(self, turn: PastTurn, context: Context, number: int, for_child: bool) -> Annotation:
         if turn.role == "examiner":
             return annotate_examiner(turn.text, self.vocabulary, number, context.it, for_child)
-        from ontology.patient_turns import annotate_patient
-
         return annotate_patient(turn.text, self.vocabulary, number, context.asked, for_child)
 
     def _after(self, turn: PastTurn, context: Context, number: int, for_child: bool) -> Context:

@@ -61,7 +61,7 @@ def test_nothing_is_read_ahead_with_one_worker(vocabulary: Vocabulary) -> None:
 
 
 def test_several_processes_give_the_same_in_the_same_order_and_share_the_cache(vocabulary: Vocabulary, store: AnnotationStore) -> None:
-    many = turns(5 * CHUNK + 3)
+    many = turns(3 * CHUNK + 3)
     alone = list(annotate_many(many, vocabulary))
     with AnnotationCache(store) as cache:
         assert list(annotate_many(many, "bundled", 2, cache)) == alone
@@ -79,7 +79,7 @@ def test_equal_turns_get_annotations_of_their_own(vocabulary: Vocabulary) -> Non
 
 
 def test_a_reader_that_stops_early_leaves_no_process_behind(vocabulary: Vocabulary) -> None:
-    made = annotate_many(turns(20 * CHUNK), "bundled", 2)
+    made = annotate_many(turns(8 * CHUNK), "bundled", 2)
     assert next(made).mentions
     made.close()  # type: ignore[attr-defined]
 
@@ -250,3 +250,18 @@ def test_a_dialogue_is_read_as_well_turn_by_turn_as_from_its_middle(vocabulary: 
     for number, turn in enumerate(past):
         given = DialogueTurn(turn.text, turn.role, tuple(past[:number]))
         assert running.read(given) == TurnReader(vocabulary).read(given)
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ([], "Presenting complaint"),
+        (["Do you have chest pain?", "Yes."], "Chest pain"),
+        (["Do you have chest pain?", "Yes.", "Any fever?", "No."], "Chest pain"),
+        (["What brings you in?", "I have a bad headache."], "Headache"),
+        (["Do you have chest pain?", "No, but I do have a headache."], "Headache"),
+        (["Do you have chest pain?", "Yes, for two days.", "How bad is it?", "No idea."], "Chest pain"),
+    ],
+)
+def test_what_it_means_after_a_dialogue(vocabulary: Vocabulary, said: list[str], name: str) -> None:
+    assert it_means(vocabulary, *said) == name
