@@ -14,15 +14,16 @@ import json
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache as kept
 from functools import lru_cache
 from importlib import metadata
 from itertools import chain, islice
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from ontology.annotation import Annotation
@@ -141,7 +142,9 @@ def _spread(
 ) -> Iterator[Annotation]:
     import multiprocessing
 
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin_worker)
+    spawn = multiprocessing.get_context("spawn")
+    lifeline, own_end = spawn.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(workers, spawn, _begin_worker, (lifeline,))
     under_way: deque[_Chunk] = deque()
     try:
         while True:
@@ -157,7 +160,9 @@ def _spread(
     except BrokenProcessPool:
         raise BedsideError("a process that annotates died", "workers", "use fewer, each needs about 400 MB") from None
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        own_end.close()  # ends the processes at once, whatever they are at
+        pool.shutdown(cancel_futures=True)
+        lifeline.close()
 
 
 def _prepare(turns: list[DialogueTurn], version: str, cache: AnnotationCache | None) -> _Chunk:
@@ -191,20 +196,18 @@ def _read_chunk(turns: list[DialogueTurn], name: str, version: str) -> list[byte
     return [packed(reader.read(turn)) for turn in turns]
 
 
-def _begin_worker() -> None:
-    """Leave interrupts to the parent, and end when it does, however it ends."""
-    import multiprocessing
+def _begin_worker(lifeline: Connection) -> None:
+    """Leave interrupts to the parent, and end when it lets go of the other end of the lifeline, be it by its own end."""
     import threading
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_with, args=(parent.join,), daemon=True).start()
+    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
 
 
-def _end_with(wait: Callable[[], None]) -> None:
-    wait()
-    os._exit(1)
+def _end_with(lifeline: Connection) -> None:
+    with suppress(EOFError, OSError):
+        lifeline.recv_bytes()
+    os._exit(0)
 
 
 @contextmanager

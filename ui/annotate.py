@@ -18,7 +18,7 @@ from ontology.annotation import Annotation
 from ontology.annotation_cache import AnnotationCache, AnnotationStore
 from ontology.attributes import STANDARD
 from ontology.batch import annotate_many
-from ontology.dialogue import DialogueTurn, PastTurn, Side
+from ontology.dialogue import LONE_SURROGATE, DialogueTurn, PastTurn, Side
 from ontology.documents import Strict, problems
 from ontology.errors import BedsideError
 from ontology.mentions import Mention
@@ -169,7 +169,10 @@ class _LineReader:
             raise BedsideError(f"not a turn: {problems(error)}", where, f"known fields: {known}") from None
         role = line.role or self._role
         for_child = self._options.for_child if line.for_child is None else line.for_child
-        return _Read(number, line.id, DialogueTurn(line.text, role, past_turns(line.previous, role), for_child))
+        turn = DialogueTurn(line.text, role, past_turns(line.previous, role), for_child)
+        if any(LONE_SURROGATE.search(said) for said in (turn.text, *(past.text for past in turn.previous))):
+            raise BedsideError("not a turn: text: holds half of a surrogate pair", where, "replace it by U+FFFD")
+        return _Read(number, line.id, turn)
 
 
 def past_turns(previous: list[str | _Past], role: Side) -> tuple[PastTurn, ...]:

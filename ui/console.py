@@ -11,6 +11,9 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+LINE_ENDS = {ord(mark): f"\\u{ord(mark):04x}" for mark in "\x85\u2028\u2029"}
+"""Characters that JSON leaves as they are, but at which many programs end a line."""
+
 
 def console() -> Console:
     """Standard output; not a terminal, it is wide enough that tables are not cut."""
@@ -30,8 +33,8 @@ def say(text: str = "") -> None:
 
 
 def say_json(value: Any) -> None:
-    """One JSON value on one line."""
-    say(json.dumps(value, ensure_ascii=False))
+    """One JSON value on one line, whatever a reader takes for the end of one."""
+    say(json.dumps(value, ensure_ascii=False).translate(LINE_ENDS))
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], numeric_from: int = 1) -> None:
