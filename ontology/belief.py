@@ -119,6 +119,8 @@ def demographic_likelihood(profile: DiseaseProfile, age: int | None, sex: str | 
         value *= IMPOSSIBLE
     if profile.min_age is not None and age is not None and age < profile.min_age:
         value *= LEAK
+    if profile.max_age is not None and age is not None and age > profile.max_age:
+        value *= LEAK
     if profile.n and profile.female is not None and sex in ("F", "M"):
         share = (profile.female + 0.5) / (profile.n + 1)
         value *= share if sex == "F" else 1 - share

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -42,6 +43,8 @@ OBLIGATE_N = 20
 EXCLUDED_N = 10
 """0/n counts as excluded only from this n on (metrics.md 2.1)."""
 MISSING_WEIGHT = 0.5
+HPO_DISEASES = re.compile(r"(?:(?:OMIM|ORPHA|DECIPHER):\d+)(?:\s*,\s*(?:OMIM|ORPHA|DECIPHER):\d+)*")
+"""Ids of diseases in HPO's annotation file, with commas between them."""
 AGE_BANDS = (0, 2, 8, 18, 30, 45, 60, 75)
 """Lower ends of the age bands that priors are counted in, in years."""
 
@@ -71,6 +74,11 @@ class Feature(Strict):
         if self.k is not None and self.n is not None:
             return self.k / self.n
         return self.frequency
+
+    @property
+    def freq_missing(self) -> bool:
+        """Whether the source says that the disease has it, but not how often (metrics.md 2.1)."""
+        return self.frequency_class is None and self.fraction is None
 
     @property
     def weight(self) -> float:
@@ -114,12 +122,13 @@ class DiseaseProfile(Strict):
 
     disease_id: str
     name: str
-    icd10: list[str] = Field(min_length=1)
+    icd10: list[str] = Field(description="empty where the source gives no code: HPO's diseases")
     acuity: int | None = Field(default=None, ge=1, le=5)
     n: int | None = Field(default=None, description="patients counted")
     female: int | None = None
     only_sex: Literal["F", "M"] | None = Field(default=None, description="does not occur in the other sex")
     min_age: int | None = Field(default=None, description="hardly ever occurs below this age, in years")
+    max_age: int | None = Field(default=None, description="hardly ever occurs above this age, in years")
     ages: list[int] = Field(default_factory=list, description="patients by AGE_BANDS")
     features: list[Feature]
 
@@ -202,15 +211,19 @@ def read_profiles(text: str, where: str) -> ProfileSet:
 
 
 def load_profiles(name: str) -> ProfileSet:
-    """A bundled set by name (`ddxplus`, `curated`), or a file.
+    """A bundled set by name (`ddxplus`, `curated`), diseases of HPO by their ids (`ORPHA:397,OMIM:143100`), or a file.
 
     Raises:
-        BedsideError: no such set or file.
+        BedsideError: no such set, disease or file.
     """
     if name == "curated":
         return curated_profiles()
     if name == "ddxplus":
         return bundled_ddxplus_profiles()
+    if HPO_DISEASES.fullmatch(name):
+        from ontology.hpo_annotations import hpo_profiles
+
+        return hpo_profiles([part.strip() for part in name.split(",")], default_vocabulary())
     path = Path(name)
     try:
         return read_profiles(path.read_text(encoding="utf-8"), str(path))
@@ -254,6 +267,7 @@ def _curated_profile(row: Mapping[str, str], features: list[Feature]) -> Disease
         acuity=int(row["acuity"]),
         only_sex=cast(Sex, row["only_sex"] or None),
         min_age=int(row["min_age"]) if row["min_age"] else None,
+        max_age=int(row["max_age"]) if row.get("max_age") else None,
         features=features,
     )
 

@@ -64,7 +64,7 @@ def conclude(model: BeliefModel, history: History) -> FinalAnswer:
     ranked = model.ranked(belief_after(model, history))[:RANKED]
     profiles = [model.profiles[disease] for disease, _ in ranked]
     items = [
-        RankedDiagnosis(name=profile.name, icd10=", ".join(profile.icd10), prob=round(probability, 6))
+        RankedDiagnosis(name=profile.name, icd10=", ".join(profile.icd10) or None, prob=round(probability, 6))
         for profile, (_, probability) in zip(profiles, ranked, strict=True)
     ]
     return FinalAnswer(ranked=items, confidence=items[0].prob, triage_level=profiles[0].acuity)
