@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from ui.cli_annotate import annotate
+from ui.cli_kb import kb_app
 from ui.cli_vocab import vocab_app
 
 app = typer.Typer(
@@ -27,6 +28,7 @@ app.add_typer(cases_app, name="cases")
 app.add_typer(profiles_app, name="profiles")
 app.add_typer(icd_app, name="icd")
 app.add_typer(vocab_app, name="vocab")
+app.add_typer(kb_app, name="kb")
 app.command()(annotate)
 
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
