@@ -100,13 +100,15 @@ _CUES: tuple[tuple[Attribute, tuple[str, ...]], ...] = (
             rf"how (?:did|has|have) {_IT} (?:all )?(?:start|begin|come|beg[au]n)\w*|how {_IT} (?:all )?(?:started|began|came on)",
             rf"when {_IT} (?:all )?(?:first )?(?:start|began|begin|came|appear)\w*",
             rf"how many {_TIMES} ago|how long ago|how recently|when was the (?:first|last) time|what (?:time|day|date)",
+            # A finding's words are masked: "when was your last period?" reads "when was your xxxxxxxxxxx?".
+            r"when (?:was|were) (?:the|your|his|her|their) (?:first |last )?x{3,}|when did (?:you|he|she|they) last",
         ),
     ),
     (
         "severity",
         (
             r"how (?:bad|severe|much (?:does it|pain|is it|of (?:it|a)))\w*",
-            r"how much (?:\w+ ){0,3}(?:have|has|did|do|does|is|was|are|were)",
+            r"how much (?:\w+ ){0,3}(?:have|has|did|do|does|is|was|are|were)|how much x{3,}",
             rf"how (?!(?:{_NO_DEGREE})\b)\w+ (?:is|are|was|were|do|does|did|has|have|would|you|it|this|that|the|your)",
             r"(?:scale|out) of (?:1|0|one|zero|10|ten)|(?:from )?(?:1|0|one|zero) to (?:10|ten)|out of (?:10|ten)|what number",
             r"rate (?:it|this|that|the|your|them)|severity|intensity|at (?:its|the|their) worst|the worst|mild|severe enough|bad enough",
@@ -139,7 +141,7 @@ _CUES: tuple[tuple[Attribute, tuple[str, ...]], ...] = (
         (
             r"how (?:often|frequent\w*|regular\w*|many times)",
             r"how many (?:\w+ ){1,3}(?:a|per|each|in a|every) (?:day|night|week|month|year|hour)",
-            r"how many (?:episodes|attacks|bouts|cigarettes|units|did you)",
+            r"how many (?:episodes|attacks|bouts|cigarettes|units|did you|x{3,})",
             r"constant(?:ly)?|com(?:e|es|ing) and go(?:es|ing)?|comes? or goes?|intermittent\w*|continuous(?:ly)?|continual\w*",
             r"all the time|all day|the whole time|in episodes|on and off|off and on|any pattern",
             r"(?:what(?:'s| is) the|increased|the) frequency|(?:every|each) (?:day|night|morning|week|time)",

@@ -250,7 +250,7 @@ YES = re.compile(
 NO = re.compile(r"^\W*(?:no|nope|nah|never|not|none|nothing|neither)\b", _ANY_CASE)
 PRESENCE_START = re.compile(
     r"^\W*(?:(?:and|so|also|but|or|okay|ok|now|well)\b[\s,]*)*(?:do you (?:ever )?(?:have|get|feel|suffer|experience|"
-    r"notice)|have you|had you|are you having|any\b|did you have|"
+    r"notice)|have you|had you|are you having|any\b|did you (?:have|feel)|"
     r"is there any|are there any|has (?:he|she|there)|does (?:he|she) have|do you|are you|would you (?:say|call|"
     r"describe)|does it feel|is (?:there|he|she))\b",
     _ANY_CASE,

@@ -74,6 +74,7 @@ class GroundTruth(Strict):
     acuity: int = Field(ge=1, le=5)
     acuity_scale: Literal["esi", "ddxplus_severity", "curated"]
     code_note: str | None = Field(default=None, description="why the source's code was replaced")
+    notes: str | None = Field(default=None, description="what makes the case hard, for the debrief")
     sine_qua_non: list[ConceptId] = Field(default_factory=list)
     pathognomonic: list[ConceptId] = Field(default_factory=list)
     score_points: dict[Literal["evidence", "treatment", "lifestyle", "critical_advice"], list[ScorePoint]] = Field(default_factory=dict)

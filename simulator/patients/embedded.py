@@ -153,7 +153,7 @@ class EmbeddedPatient:
                 speech.say_act("no_attribute", mention, finding)
                 return
         role, polarity = ROLE_OF_STATUS[finding.status]
-        particulars = self._particulars(mention.cui)
+        particulars = self._particulars(mention.cui) or self._particulars(finding.concept)
         if particulars:
             speech.say_detail(mention, particulars, role)
         else:
@@ -163,7 +163,8 @@ class EmbeddedPatient:
         """Which drug, which job, which allergy: what people say at once when asked for such a thing."""
         if self._vocabulary.kind(concept) == "symptom":
             return []
-        return [f for f in self._facts.details(concept, "detail") if f.status == "present" and f.value]
+        # Of this very thing: to list all one's medicines is no answer to "do you take aspirin?".
+        return [f for f in self._facts.details(concept, "detail", near=False) if f.status == "present" and f.value]
 
     def _answer_detail(self, speech: _Speech, mention: Mention, details: list[Fact]) -> None:
         known = [f for f in details if f.status == "present" and f.value]

@@ -14,7 +14,13 @@ from simulator.case import Fact, PatientSide
 
 Status = Literal["present", "absent", "unknown"]
 
-STAND_INS: dict[str, tuple[Attribute, ...]] = {"duration": ("onset",), "onset": ("duration",), "localisation": ("location",)}
+STAND_INS: dict[str, tuple[Attribute, ...]] = {
+    "duration": ("onset",),
+    "onset": ("duration",),
+    "localisation": ("location",),
+    "severity": ("detail",),
+    "character": ("detail",),
+}
 """What answers for a detail that is not known itself: "how long?" by "it began two weeks ago"."""
 
 SYMPTOM_CHAPTER = "R"

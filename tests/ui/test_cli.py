@@ -155,7 +155,7 @@ def truth_words() -> list[str]:
 @pytest.mark.parametrize("as_json", [[], ["--json"]])
 def test_cases_are_listed_without_their_diagnoses(bedside: Bedside, cases: str, as_json: list[str]) -> None:
     out = good(bedside("cases", "list", "--cases", cases, *as_json)).out
-    assert len(re.findall(r"case-[0-9a-f]{12}", out)) == (3 if cases == "starter" else 12)
+    assert len(re.findall(r"case-[0-9a-f]{12}", out)) == (len(starter_cases()) if cases == "starter" else 12)
     assert not any(name.lower() in out.lower() for name in truth_words())
 
 
@@ -177,7 +177,7 @@ def test_cases_are_counted(bedside: Bedside) -> None:
     counts = good(bedside("cases", "stats", "--cases", "ddxplus-form", "--json")).json
     assert (counts["cases"], counts["sources"], counts["codes_replaced"], counts["not_redistributable"]) == (12, {"ddxplus": 12}, 2, 0)
     assert sum(counts["diagnoses"].values()) == 12 and counts["truth_first_in_differential"] == 9
-    assert "cases: 3" in good(bedside("cases", "stats")).out
+    assert f"cases: {len(starter_cases())}\n" in good(bedside("cases", "stats")).out
 
 
 def test_a_release_is_imported_and_read_back(bedside: Bedside) -> None:
@@ -185,7 +185,7 @@ def test_a_release_is_imported_and_read_back(bedside: Bedside) -> None:
     assert done.out == "12 cases written to form.jsonl.gz; 12 rows read, 0 left out\n"
     assert done.err == "release_demo_patients.csv: 12 cases\n"
     cases = list(read_cases("form.jsonl.gz"))
-    assert [case.ground_truth.primary.name for case in cases] == truth_words()[3:]
+    assert [case.ground_truth.primary.name for case in cases] == truth_words()[len(starter_cases()) :]
     quiet = good(bedside("cases", "import", "ddxplus", FORM, "--out", "again.jsonl.gz", "--quiet"))
     assert quiet.err == ""
     assert Path("again.jsonl.gz").read_bytes() == Path("form.jsonl.gz").read_bytes()
@@ -224,13 +224,14 @@ def test_bundled_profiles_are_shown(bedside: Bedside) -> None:
 
 # -- play, replay ----------------------------------------------------------------------------------------------------------------------
 
+APPENDICITIS = str(1 + next(i for i, case in enumerate(starter_cases()) if case.ground_truth.disease_id == "appendicitis"))
 VISIT = (
     "Hello.\n/help\n\nDo you feel sick or have you vomited?\n/commit\n\nAcute appendicitis, 80%\nGastroenteritis\n\n2\nsurgery; fluids\n\n"
 )
 
 
 def test_a_case_is_played_from_typed_lines_scored_and_saved(bedside: Bedside) -> None:
-    done = good(bedside("play", "--case", "1", "--save", "mine.jsonl", "--name", "ada", typed=VISIT))
+    done = good(bedside("play", "--case", APPENDICITIS, "--save", "mine.jsonl", "--name", "ada", typed=VISIT))
     assert "Simulated patient. Research and education only; not medical advice." in done.out
     assert done.out.count("/commit gives your diagnosis") == 2
     assert "The diagnosis: Acute appendicitis (K35" in done.out
@@ -244,14 +245,14 @@ def test_a_case_is_played_from_typed_lines_scored_and_saved(bedside: Bedside) ->
 
 def test_played_traces_are_appended_and_can_be_scored_and_replayed(bedside: Bedside) -> None:
     for seed in "12":
-        good(bedside("play", "--case", "1", "--seed", seed, "--save", "mine.jsonl", typed=VISIT))
+        good(bedside("play", "--case", APPENDICITIS, "--seed", seed, "--save", "mine.jsonl", typed=VISIT))
     assert len(list(read_traces("mine.jsonl"))) == 2
     assert good(bedside("score", "mine.jsonl", "--json")).json["n_traces"] == 2
     assert "examiner Hello." in good(bedside("replay", "mine.jsonl", "--trace", "2")).out
 
 
 def test_a_file_whose_last_line_has_no_end_is_not_glued_to_the_next_trace(bedside: Bedside) -> None:
-    good(bedside("play", "--case", "1", "--save", "mine.jsonl", typed=VISIT))
+    good(bedside("play", "--case", APPENDICITIS, "--save", "mine.jsonl", typed=VISIT))
     Path("mine.jsonl").write_bytes(Path("mine.jsonl").read_bytes().rstrip(b"\n"))
     good(bedside("play", "--case", "2", "--save", "mine.jsonl", typed=VISIT))
     assert len(list(read_traces("mine.jsonl"))) == 2
@@ -259,31 +260,31 @@ def test_a_file_whose_last_line_has_no_end_is_not_glued_to_the_next_trace(bedsid
 
 @pytest.mark.parametrize("typed", ["/quit\n", "", "Hello.\n", "/commit\n"])
 def test_leaving_is_no_mistake_and_shows_no_truth(bedside: Bedside, typed: str) -> None:
-    done = good(bedside("play", "--case", "1", typed=typed))
+    done = good(bedside("play", "--case", APPENDICITIS, typed=typed))
     assert "left without a diagnosis; not scored" in done.out
     assert "ppendicitis" not in done.out
 
 
 def test_input_that_ends_after_a_diagnosis_commits_it(bedside: Bedside) -> None:
     """The rest of the form is optional: nothing that was typed is lost."""
-    done = good(bedside("play", "--case", "1", typed="/commit\nFlu\n"))
+    done = good(bedside("play", "--case", APPENDICITIS, typed="/commit\nFlu\n"))
     assert "not scored" not in done.out and "The diagnosis: Acute appendicitis" in done.out
 
 
 def test_a_line_that_the_encounter_would_cut_to_nothing_is_asked_for_again(bedside: Bedside) -> None:
-    done = good(bedside("play", "--case", "1", typed="Patient: my head hurts.\n<think>hm\nHello.\n/quit\n"))
+    done = good(bedside("play", "--case", APPENDICITIS, typed="Patient: my head hurts.\n<think>hm\nHello.\n/quit\n"))
     assert done.out.count("Write it as your own question or order.") == 2
     assert done.out.count("\npatient: ") + done.out.count("> patient: ") == 2
 
 
 def test_when_the_turns_are_used_up_the_diagnosis_is_asked_for(bedside: Bedside) -> None:
-    done = good(bedside("play", "--case", "1", "--max-turns", "1", typed="Hello.\nK35\n\n\n\n\n"))
+    done = good(bedside("play", "--case", APPENDICITIS, "--max-turns", "1", typed="Hello.\nK35\n\n\n\n\n"))
     assert "The time for questions is over" in done.out and "The diagnosis: " in done.out
 
 
 def test_without_a_case_the_seed_chooses(bedside: Bedside) -> None:
     openings = {good(bedside("play", "--seed", str(seed), typed="/quit\n")).out for seed in range(8)}
-    assert len(openings) == 3
+    assert 3 <= len(openings) <= len(starter_cases())
     assert good(bedside("play", "--seed", "4", typed="/quit\n")).out in openings
 
 

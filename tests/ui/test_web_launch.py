@@ -24,7 +24,7 @@ from ui.web.saving import TraceKeeper
 from ui.web.session import Room
 from ui.wiring import Bookshelf, starter_cases
 
-GCA = starter_cases()[-1]
+GCA = next(case for case in starter_cases() if case.ground_truth.disease_id == "gca")
 
 
 # -- addresses ------------------------------------------------------------------------------------------------------
