@@ -16,10 +16,18 @@ from ontology.mentions import Answer
 from ontology.patient_turns import annotate_patient
 from ontology.plans import plans_of
 from ontology.questions import PRESENTING_COMPLAINT, QuestionReader, distinct_findings, hedged, pleasantry
+from ontology.remarks import EXPLANATION, REMARK, TEST_EXPLAINED, is_safety_net
 from ontology.text import sentences
 from ontology.vocabulary import Match, Vocabulary
 
 __all__ = ["PRESENTING_COMPLAINT", "Annotation", "annotate_examiner", "findings", "read_answer"]
+
+
+ALCOHOL, FLUIDS = "X:heavy-alcohol-use", "X:oral-intake"
+DRUGS = "X:recreational-drug-use"
+HABITS = frozenset({ALCOHOL, DRUGS, "X:current-smoker"})
+OF_FLUIDS = frozenset({FLUIDS, "X:feeding", "C0042963", "C0011991", "C0027497", "C0011175", "C0232462", "C0085602", "C0232466"})
+"""What makes "how much are you drinking?" mean fluids: intake, feeding, vomiting, diarrhea, nausea, dehydration, appetite, thirst."""
 
 
 def annotate_examiner(text: str, vocabulary: Vocabulary, turn: int = 0, focus: str | None = None, for_child: bool = False) -> Annotation:
@@ -55,13 +63,17 @@ def _sentence(builder: AnnotationBuilder, vocabulary: Vocabulary, text: str, sta
     courtesy = [found.span() for found in cues.COURTESY.finditer(text)]
     found = matches_in(text, vocabulary)
     matches = [shifted(match, start) for match in found if not any(a <= match.start < b for a, b in courtesy)]
+    matches = _habits(builder, vocabulary, matches, text, start, focus)
     asks = text.rstrip().endswith("?")
-    if cues.HYPOTHETICAL.search(text) and not asks:
+    if is_safety_net(text) or cues.HYPOTHETICAL.search(text) and not asks:
         builder.act("advise", safety_net="yes")
         return focus
     if asks and cues.AGREED_TAG.search(text) and not cues.QUESTION_START.search(text):
         asks = False
     question = asks or cues.QUESTION_START.search(text) is not None
+    if not question and _explains(text, start, matches, vocabulary):
+        builder.act("meta", topic="remark")
+        return focus
     ordering = cues.ORDER.search(text) is not None or cues.ORDER_START.search(text) is not None
     if ordering and not asks:
         matches = [replace(match, concept=vocabulary.as_ordered(match.concept)) for match in matches]
@@ -77,6 +89,32 @@ def _sentence(builder: AnnotationBuilder, vocabulary: Vocabulary, text: str, sta
             text = text[: m.start - start] + "x" * (m.end - m.start) + text[m.end - start :]
         return QuestionReader(builder, vocabulary, text, start, bool(on_record)).read(matches, focus)
     return _statement(builder, vocabulary, matches, text, start, focus)
+
+
+def _habits(builder: AnnotationBuilder, vocabulary: Vocabulary, matches: list[Match], text: str, start: int, focus: Focus) -> list[Match]:
+    """Habits named by half: drugs beside tobacco or alcohol; drinking, which is fluids where they, the stomach or a child are spoken of."""
+    if any(m.concept in HABITS for m in matches):  # "do you smoke, drink or use drugs?"
+        matches = [replace(m, concept=m.alternatives[0], alternatives=(m.concept,)) if DRUGS in m.alternatives[:1] else m for m in matches]
+    found = cues.DRINKS.search(text)
+    if found is None or cues.BEVERAGE.search(text) or not {ALCOHOL, FLUIDS} <= vocabulary.rows.keys():
+        return matches
+    begin, end = start + found.start(), start + found.end()
+    over = [m for m in matches if m.start < end and begin < m.end]
+    if any(m.concept != FLUIDS for m in over):
+        return matches
+    fluids = focus.concept in OF_FLUIDS or builder.others is cues.NOT_THE_CHILD or cues.THIRD_PERSON.search(found.group()) is not None
+    meant, else_ = (FLUIDS, ALCOHOL) if fluids and focus.concept != ALCOHOL else (ALCOHOL, FLUIDS)
+    return sorted([*(m for m in matches if m not in over), Match(begin, end, meant, (else_,), -1, -1)], key=lambda m: m.start)
+
+
+def _explains(text: str, start: int, matches: list[Match], vocabulary: Vocabulary) -> bool:
+    """Whether a statement says how things are in general or what comes next, which neither asks, states nor orders anything."""
+    masked = text
+    for match in matches:
+        if vocabulary.kind(match.concept) in RECORD_KINDS:
+            masked = masked[: match.start - start] + "x" * (match.end - match.start) + masked[match.end - start :]
+    remark = EXPLANATION.search(text) or TEST_EXPLAINED.search(masked) or REMARK.search(text)
+    return remark is not None and not plans_of(text) and not cues.GIVEN_TO_PATIENT.search(text)
 
 
 def _statement(builder: AnnotationBuilder, vocabulary: Vocabulary, matches: list[Match], text: str, start: int, focus: Focus) -> Focus:

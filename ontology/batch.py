@@ -33,7 +33,7 @@ from ontology.errors import BedsideError
 from ontology.vocab.index import BUNDLED_NAMES, load_vocabulary
 from ontology.vocabulary import VOCABULARY_VARIABLE, Vocabulary, bundled_vocabulary, default_vocabulary
 
-ANNOTATOR_VERSION = "2"
+ANNOTATOR_VERSION = "3"
 """Raised when the rules change what is found in any text; the vocabulary has a version of its own."""
 
 CHUNK = 64

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ontology.mentions import Answer
 from ontology.profiles import AGE_BANDS, CLAMP, LEAK, DiseaseProfile, ProfileSet
-from ontology.vocabulary import Vocabulary
 
 Vector = NDArray[np.float64]
 
@@ -20,10 +20,30 @@ CAP_BITS = 6.0
 """Largest weight of one answer, since naive Bayes ignores that symptoms hang together (metrics.md 7.1)."""
 
 
+class Terms(Protocol):
+    """What the model needs of a vocabulary."""
+
+    def canonical(self, concept: str) -> str:
+        """The one id of a concept's meaning."""
+        ...
+
+    def ancestors(self, concept: str, hmax: int = ...) -> Mapping[str, int]:
+        """Broader concepts and their distance; generic ones stop the climb."""
+        ...
+
+    def generic(self, concept: str) -> bool:
+        """Whether a concept is too general to say anything."""
+        ...
+
+    def impossible(self, concept: str, sex: str) -> bool:
+        """Whether a concept cannot be so in this sex."""
+        ...
+
+
 class BeliefModel:
     """P(disease | answers) over one profile set. Immutable; beliefs are vectors in the order of `diseases`."""
 
-    def __init__(self, profiles: ProfileSet, vocabulary: Vocabulary) -> None:
+    def __init__(self, profiles: ProfileSet, vocabulary: Terms) -> None:
         """Tabulate P(affirmed | disease) for every feature and what it implies.
 
         Args:
@@ -54,11 +74,43 @@ class BeliefModel:
                 table[self._row[concept], number] = value
         self._table: Vector = np.clip(table, *CLAMP)
         self._askable_rows = np.array([self._row[c] for c in self.askable], dtype=np.intp)
+        self._askable_table = self._table[self._askable_rows]
+        self._askable_noise = _binary_entropy(self._askable_table)
+        self._listed = np.array([[concept in column for column in columns] for concept in self.concepts]).reshape(table.shape)
+        self._near: dict[str, int | None] = {}
+
+    def canonical(self, concept: str) -> str:
+        """The one id of a concept's meaning."""
+        return self._vocabulary.canonical(concept)
 
     def probability(self, concept: str, disease: str) -> float:
         """P(affirmed | disease)."""
-        row = self._row.get(self._vocabulary.canonical(concept))
+        row = self._row_of(concept)
         return LEAK if row is None else float(self._table[row, self.diseases.index(disease)])
+
+    def frequencies(self, concept: str) -> Vector | None:
+        """How often each disease has a concept by its profile: 0 where it is not listed, no leak; None if no profile speaks of it."""
+        row = self._row_of(concept)
+        return None if row is None else np.where(self._listed[row], self._table[row], 0.0)
+
+    def likelihood(self, concept: str, answer: Answer) -> Vector | None:
+        """P(answer | disease) of a definite answer; None if the answer or the concept tells nothing."""
+        row = self._row_of(concept)
+        if row is None or answer not in ("affirmed", "denied"):
+            return None
+        return self._table[row] if answer == "affirmed" else np.asarray(1 - self._table[row])
+
+    def _row_of(self, concept: str) -> int | None:
+        """The row of a concept, or of the nearest broader one where no profile lists it: visual loss speaks for visual impairment (7.1)."""
+        concept = self._vocabulary.canonical(concept)
+        row = self._row.get(concept)
+        if row is None:
+            if concept not in self._near:
+                above = {} if self._vocabulary.generic(concept) else self._vocabulary.ancestors(concept)
+                listed = [(links, name) for name, links in above.items() if name in self._row]
+                self._near[concept] = self._row[min(listed)[1]] if listed else None
+            row = self._near[concept]
+        return row
 
     def impossible(self, sex: str) -> list[str]:
         """Askable concepts that cannot be so in this sex; nobody asks for them."""
@@ -73,10 +125,9 @@ class BeliefModel:
 
     def update(self, belief: Vector, concept: str, answer: Answer) -> Vector:
         """The belief after an answer; unsure and unanswered change nothing, nor does an unknown concept."""
-        row = self._row.get(self._vocabulary.canonical(concept))
-        if row is None or answer not in ("affirmed", "denied"):
+        likelihood = self.likelihood(concept, answer)
+        if likelihood is None:
             return belief
-        likelihood = self._table[row] if answer == "affirmed" else 1 - self._table[row]
         mean = float(belief @ likelihood)
         others = np.maximum(mean - belief * likelihood, TINY) / np.maximum(1 - belief, TINY)
         factor = np.clip(likelihood / others, 2.0**-CAP_BITS, 2.0**CAP_BITS)
@@ -92,13 +143,27 @@ class BeliefModel:
 
     def expected_gains(self, belief: Vector) -> Vector:
         """Expected information gain in bits of asking each askable concept, in the order of `askable`."""
-        yes = self._table[self._askable_rows]
-        p_yes = yes @ belief
-        joint_yes = yes * belief
-        joint_no = belief - joint_yes
-        after_yes = _entropy_rows(joint_yes / p_yes[:, None])
-        after_no = _entropy_rows(joint_no / (1 - p_yes)[:, None])
-        return np.asarray(entropy(belief) - (p_yes * after_yes + (1 - p_yes) * after_no))
+        # Mutual information, the other way round: uncertainty of the answer less what is left of it once the disease is known.
+        # einsum, not @: the same digits whatever number of threads a linear algebra library would take.
+        p_yes, noise = (np.einsum("qd,d->q", table, belief) for table in (self._askable_table, self._askable_noise))
+        return np.asarray(np.maximum(_binary_entropy(p_yes) - noise, 0.0))
+
+    def best_gain(self, belief: Vector, excluded: Collection[str]) -> tuple[float, str | None]:
+        """The largest expected gain among the askable concepts that are not excluded, and its concept: what a greedy oracle asks."""
+        open_to = np.array([concept not in excluded for concept in self.askable], dtype=bool)
+        if not open_to.any():
+            return 0.0, None
+        gains = np.where(open_to, self.expected_gains(belief), -1.0)
+        at = int(gains.argmax())
+        return float(gains[at]), self.askable[at]
+
+    def expected_gain(self, belief: Vector, concept: str) -> float:
+        """Expected information gain in bits of asking one concept; 0 for one that no profile speaks of."""
+        row = self._row_of(concept)
+        if row is None:
+            return 0.0
+        yes = self._table[row]
+        return max(0.0, float(_binary_entropy(np.array([yes @ belief]))[0] - _binary_entropy(yes) @ belief))
 
     def most_frequent(self, count: int) -> list[str]:
         """The askable concepts that are most frequent over all diseases alike; ties by id."""
@@ -138,6 +203,12 @@ def age_band(age: int) -> int:
 def entropy(belief: Vector) -> float:
     """Entropy in bits."""
     return float(_entropy_rows(belief[None, :])[0])
+
+
+def _binary_entropy(p: Vector) -> Vector:
+    """Entropy in bits of a yes that has probability p; p is never 0 or 1 here, but for rounding."""
+    p = np.clip(p, TINY, 1 - 1e-16)
+    return np.asarray(-(p * np.log2(p) + (1 - p) * np.log2(1 - p)))
 
 
 def _entropy_rows(rows: Vector) -> Vector:

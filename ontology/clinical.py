@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Protocol
 
 from ontology.clinical_rows import (
     CLASS_PREFIX,
@@ -35,10 +36,22 @@ from ontology.documents import content_hash
 from ontology.errors import BedsideError
 from ontology.resources import bundled_files, bundled_rows, bundled_text
 from ontology.text import folded
-from ontology.vocabulary import Vocabulary
+from ontology.vocabulary import Match, Vocabulary
 from ontology.wordings import Matcher, Reading
 
 FOLDER = "clinical"
+
+
+class Phrases(Protocol):
+    """What matchers need of a vocabulary: the concepts that a text names, and what is broader than a concept."""
+
+    def find(self, text: str) -> Sequence[Match]:
+        """Phrases of a text."""
+        ...
+
+    def ancestors(self, concept: str) -> Mapping[str, int]:
+        """Broader concepts with their distance."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +181,20 @@ class ClinicalTables:
         return replace(self, contraindications=more, version=version)
 
     @cached_property
+    def subjects_of(self) -> Mapping[str, tuple[str, ...]]:
+        """What a concept says is taken: the classes that have it, else the one ingredient that has it; nothing where several do."""
+        classes: dict[str, list[str]] = defaultdict(list)
+        ingredients: dict[str, list[str]] = defaultdict(list)
+        for name, drug_class in self.classes.items():
+            for concept in drug_class.concepts:
+                classes[concept].append(CLASS_PREFIX + name)
+        for name, drug in self.drugs.items():
+            for concept in drug.concepts:
+                ingredients[concept].append(name)
+        alone = {concept: names for concept, names in ingredients.items() if len(names) == 1}
+        return {concept: tuple(names) for concept, names in {**alone, **classes}.items()}
+
+    @cached_property
     def _subjects(self) -> dict[str, str]:
         subjects = [*self.drugs, *(CLASS_PREFIX + name for name in self.classes)]
         return {_lexicon_id(subject): subject for subject in subjects}
@@ -190,7 +217,7 @@ class ClinicalTables:
         """
         return self.matchers.get(written) or Matcher.parse(written, self.wordings, "matcher")
 
-    def reading(self, text: str, vocabulary: Vocabulary) -> Reading:
+    def reading(self, text: str, vocabulary: Phrases) -> Reading:
         """A text made ready for `Matcher.find`.
 
         Args:

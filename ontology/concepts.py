@@ -75,6 +75,7 @@ class ConceptRow(Strict):
     kind: Kind
     parents: list[ConceptId] = Field(default_factory=list)
     generic: bool = False
+    detail: Attribute | None = Field(default=None, description="the detail of a complaint that this finding is: worse on exertion")
     only_sex: Literal["F", "M"] | None = Field(default=None, description="cannot be so in the other sex")
     lay: list[str] = Field(default_factory=list, description="phrases by which the concept is recognised")
     ask: list[str] = Field(default_factory=list, description="ways in which an examiner asks for it")

@@ -12,7 +12,11 @@ QUESTION_START = re.compile(
     r"(?:do|does|did|don't|didn't|doesn't|have|has|had|haven't|hasn't|are|is|isn't|aren't|was|were|will|would|could|"
     r"can|should|may|any|ever|no|what|what's|when|where|which|who|whose|why|how|how's|"
     r"tell me|describe|explain|show me|let me know|talk me through|point to|"
-    r"i(?:'d| would) like to (?:know|ask|hear)|i want to (?:know|ask)|i(?:'m| am) wondering|i wonder|let me ask|may i ask)\b",
+    r"i(?:'d| would) like (?:to (?:know|ask(?! (?:you )?(?:a few|some|several|a couple))|hear)|you to (?:tell|show|describe|explain))|"
+    r"i want to (?:know|ask)|i(?:'m| am| was) wondering|i wonder|"
+    r"let me ask|may i ask|walk me through|take me (?:back|through)|run me through|give me (?:a|an|some) (?:\w+ )?(?:idea|sense|number|"
+    r"score|"
+    r"description)|rate|score|grade|put (?:it|that|your finger)|remind me|say when|show (?:us|me)|try to describe|point)\b",
     _ANY_CASE,
 )
 OPEN_QUESTION = re.compile(
@@ -56,6 +60,35 @@ SUBJECT_OF = re.compile(
 """What follows a finding that is known: "is this rash accompanied by"."""
 DEFINITE = re.compile(r"\b(?:the|your|this|that|these|those|his|her)(?: \w+)?\s*$", _ANY_CASE)
 """What stands before a finding that both sides know of."""
+KNOWN_SUBJECT = re.compile(r"\b(?:the|your|this|that|these|those|his|her)\s+(?:worst |whole )?$", _ANY_CASE)
+"""What stands right before a finding that both sides know of."""
+HINDERS = re.compile(
+    r"\b(?:does|do|did|is|are|has|have|will) (?:it|this|that|they|these|(?:the|your|his|her) \w+(?: \w+)?) (?:\w+ )?"
+    r"(?P<verb>(?:affect|interfer|impact|disrupt|disturb|hinder|restrict)\w*|"
+    r"(?:limit|stop|keep|kept|prevent|wak|woke)\w* (?:up )?(?:you|him|her)\b)",
+    _ANY_CASE,
+)
+IMPEDED = re.compile(r"wak|woke|awake|sleep|activit|daily|life|work", _ANY_CASE)
+"""What a complaint does, and what it does it to."""
+SCALE = re.compile(r"\b(?:scale|(?:0|zero|nought|one|1|10|ten) (?:is|being|means|to (?:10|ten)))\b", _ANY_CASE)
+SCALE_FIRST = re.compile(r"^\W*(?:(?:and|so|ok|okay)\W+)?(?:if|on a|on the|from|with|out of|where|zero|10|ten)\b", _ANY_CASE)
+"""A sentence that begins with the scale on which it then asks."""
+GIVEN_TO_PATIENT = re.compile(
+    r"\b(?:you(?:'ve| have| had|'re (?:having|getting))|you (?:mentioned|told|said)|you(?:r)? \w+ (?:shows?|showed))\b", _ANY_CASE
+)
+"""What makes a statement one about this patient."""
+BEVERAGE = re.compile(r"\b(?:cups?|coffee|tea|cola|water|milk|juice|soda)\b", _ANY_CASE)
+THIRD_PERSON = re.compile(r"\b(?:he|she|they)\b", _ANY_CASE)
+DRINKS = re.compile(
+    r"\b(?:how much (?:do|does|did|are|is|have|has|would) (?:you|he|she|they)|(?:do|does|did|are|is|have|has) (?:you|he|she|"
+    r"they))(?: been| still| "
+    r"normally| usually| ever| actually| tend to)*\s+drink(?:ing)?\b(?! \w+ (?:alcohol|water|tea|coffee|wine|beer|"
+    r"fluids?))(?=\s*(?:[?.,;]|$|(?:and|or|at|in|every|per|on|these|"
+    r"normally|now|okay|ok|well|much|regularly|a (?:day|week|lot|night))\b))|(?:(?<=smoke, )|(?<=smoke or )|"
+    r"(?<=smoke and ))drink\b(?=,? (?:or|and|use|take)\b|\W*$)",
+    _ANY_CASE,
+)
+"""Drinking with no word of what is drunk."""
 KNOWN_BESIDE = re.compile(
     r"\b(?:along(?:side)? with|alongside|apart from|aside from|other than|in addition to|besides|accompan\w+)(?: (?:the|your|a|an|any|"
     r"this|these|that|those))?\s*$",
@@ -71,7 +104,11 @@ HEDGED = re.compile(
     _ANY_CASE,
 )
 """What makes a finding in a statement a thought of the examiner's, which is neither asserted nor asked."""
-GIVEN = re.compile(r"\b(?:given|based on|because of|due to|considering|with|symptoms of|in view of|regarding|mentioned)\b", _ANY_CASE)
+GIVEN = re.compile(
+    r"(?<!\w)(?:given|based on|because of|, as you|as you (?:have|are|had)|since you|because you|due to|considering|with|symptoms of|"
+    r"in view of|regarding|mentioned)\b",
+    _ANY_CASE,
+)
 """What makes the findings after it known again, up to the next hedge."""
 CLAUSE_START = re.compile(
     r"(?:[,;]\s*(?:(?:and|or|but|so|then|also)\s+)?|\s+(?:and|or|but)\s+)(?:also\s+|um,?\s+|uh,?\s+|if so,?\s+)*"
@@ -100,16 +137,48 @@ NOT_ABOUT_ILLNESS = re.compile(
     r"\b(?:name|address|postcode|zip|e-?mail|phone|telephone|number|appointment|gp|surgery|camera|hear (?:me|ok|okay)|see me|screen|"
     r"video|audio|sound|"
     r"internet|connection|private|confidential\w*|privacy|consultation|located|calling|repeat|spell|insurance|pharmacy|speak|talk|"
-    r"live|living|book|call you|contact|next of kin|identity|identification|happy (?:to|with|for)|make sense|understand|questions|agree|"
+    r"live(?! with)|living(?! with)|book|call you|contact|next of kin|identity|identification|happy (?:to|with|for)|make sense|"
+    r"understand|questions|agree|"
     r"okay with)\b",
     _ANY_CASE,
 )
 """Words of organisation: a detail asked beside them is none of the complaint's."""
 BODY_SENSE = re.compile(
-    r"\b(?:feel\w*|felt|notic\w+|hurt\w*|ach\w+|sore|start\w*|began|begin|experienc\w+|get|getting|going|having|passing|lost|losing)\b",
+    r"\b(?:feel\w*|felt|(?:un)?well|normal|wak\w+|woke\w*|awake|sleep\w*|walk\w*|climb\w*|cop(?:e|ing)|manag\w+|suffer\w*|ill|sick|poorly|"
+    r"triggers?|relief|help\w*|eas(?:e|es|ed|ing)|reliev\w+|better|worse|pain\w*|number|score|rate|soaking|out for|unconscious|live with|"
+    r"bother\w*|"
+    r"severe|words|pillows|stairs|able to|toilet|symptoms?|aware|notic\w+|hurt\w*|ach\w+|sore|start\w*|began|begin|experienc\w+|get|"
+    r"getting|going|having|passing|lost|losing)\b",
     _ANY_CASE,
 )
 """Verbs by which a question to "you" is about the complaint."""
+SUBJECT_WORD = re.compile(r"\b(?:it|this|that|they|these|those|them|everything|things)(?='s?\b|\b)", _ANY_CASE)
+YES_NO = re.compile(r"\W*(?:(?:and|so|but|or|um|uh|ok|okay|well|now)\b\W*)*(?:does|did|do|is|are|was|were|has|have|had)\b", _ANY_CASE)
+VERB_AFTER = re.compile(
+    r"(?:'s)?(?: (?:all|first|usually|really))? (?:start\w*|beg[aiu]n|happen\w*|come on|came on|go|been|feel|get|sit|hurt|come|last|take|"
+    r"appear\w*)\b",
+    _ANY_CASE,
+)
+STILL_ASKED = re.compile(r"\b(?:that|which|who|anything|something|how|when|relief)\b", _ANY_CASE)
+"""Words before a detail that ask for it in a question for presence too: "pain that spreads", "do you still get it"."""
+ASKS_OUTRIGHT = re.compile(r"\b(?:how|when|where|whereabouts|what|which|since|duration|onset|frequency|severity)\b", _ANY_CASE)
+"""Words without which a habit, a medicine or a disease that may be new is asked for, not a detail of it."""
+OF_A_PART = re.compile(r"\W*(?:(?:and|so|also|but)\W+)?(?:is|are|does|do|did|has|have|was|were) (?:the|your|his|her) (?:\w+ )?$", _ANY_CASE)
+ADJUNCT = re.compile(r"\W*$|\s+(?:when|if|after|while|in|on|all|to|for|at|with)\b", _ANY_CASE)
+"""What stands before and after a finding that is all a question says of a part of the body."""
+AUXILIARY = re.compile(
+    r"(?:(?:and|so|but|or)\s+)?(?:when (?=(?:did|do|does|was|were)\b))?(?:(?:does|did|do|is|are|was|were|has|have|had|would|will|can|"
+    r"could)(?:n't)?\s+)+",
+    _ANY_CASE,
+)
+"""Words at the front of a question that a mention of what it asks goes without."""
+PREDICATE_END = re.compile(
+    r"\s*(?:[,;.?!]|\b(?:since|when|at all|now|right now|today|usually|normally|for me|would you|do you think|please|exactly|though|then|"
+    r"did it|does it|is it|"
+    r"lately|recently)\b)",
+    _ANY_CASE,
+)
+"""Where the words that ask for a detail end."""
 FRAME = re.compile(
     r"(?:(?:(?:personal |family |past |previous |prior )?history of|(?:been |ever )?diagnosed with|suffer(?:s|ed|ing)? (?:from|with)|"
     r"(?:started )?(?:currently |regularly )?(?:tak(?:e|es|en|ing)|using)|when was(?: the)?|troubled by|bothered by|complain(?:ed|ing|"
@@ -150,7 +219,7 @@ NAME = re.compile(
 FEELINGS = re.compile(
     r"\bhow (?:are you(?: (?:doing|feeling))?|do you feel|have you been)(?: (?:today|now|right now|at the moment))?\s*\?", _ANY_CASE
 )
-AGE = re.compile(r"\b(?:how old|your age|date of birth|when were you born)\b", _ANY_CASE)
+AGE = re.compile(r"\b(?:how old(?! (?:were|was))|your age|date of birth|when were you born)\b", _ANY_CASE)
 SEX = re.compile(r"\b(?:your (?:sex|gender)|are you (?:male|female|a man|a woman))\b", _ANY_CASE)
 CONSENT = re.compile(
     r"\b(?:is (?:it|that) (?:ok|okay|alright|all right)|do you mind|can i ask you|may i (?:ask|examine)|are you happy for me|"
@@ -250,9 +319,10 @@ YES = re.compile(
 NO = re.compile(r"^\W*(?:no|nope|nah|never|not|none|nothing|neither)\b", _ANY_CASE)
 PRESENCE_START = re.compile(
     r"^\W*(?:(?:and|so|also|but|or|okay|ok|now|well)\b[\s,]*)*(?:do you (?:ever )?(?:have|get|feel|suffer|experience|"
-    r"notice)|have you|had you|are you having|any\b|did you (?:have|feel)|"
-    r"is there any|are there any|has (?:he|she|there)|does (?:he|she) have|do you|are you|would you (?:say|call|"
-    r"describe)|does it feel|is (?:there|he|she))\b",
+    r"notice)|have you|had you|are you having|any\b|did you have|"
+    r"(?:is|are) there|has (?:he|she|there)|does (?:he|she) have|do you|are you|would you (?:say|call|"
+    r"describe)|does it feel|is (?:there|he|she)|tell me (?:about any|whether|if)|did you|were you|was there|"
+    r"(?:has|have|did) your)\b",
     _ANY_CASE,
 )
 PLEASANTRIES: tuple[tuple[str, re.Pattern[str]], ...] = (

@@ -113,7 +113,8 @@ class TurnReader:
 
     def _after(self, turn: PastTurn, context: Context, number: int, for_child: bool) -> Context:
         found = self._annotate(turn, context, number, for_child).mentions
-        of_patient = [m for m in found if m.experiencer == "patient" and m.cui != PRESENTING_COMPLAINT]
+        topical = [m for m in found if m.cui != PRESENTING_COMPLAINT and not self.vocabulary.detail(m.cui)]
+        of_patient = [m for m in topical if m.experiencer == "patient"]
         if turn.role == "examiner":
             asked = tuple(m for m in found if m.dialogue_role == "asked")
             topics = [m.cui for m in of_patient if m.polarity != "absent"]

@@ -234,7 +234,7 @@ def _corrected_word(word: Token, vocabulary: Vocabulary) -> Token:
     if not _LETTERS.match(word.plain) or word.plain in _dictionary():
         return word
     meant = _meant(vocabulary.speller, word.plain)
-    return replace(word, norm=normal_form(meant), plain=plain_form(meant)) if meant else word
+    return word._replace(norm=normal_form(meant), plain=plain_form(meant)) if meant else word
 
 
 @lru_cache(maxsize=16384)

@@ -34,6 +34,13 @@ PLAIN_NO = re.compile(
     re.IGNORECASE,
 )
 """A "no" that answers; that of "no fever" only denies the fever."""
+NOBODY = re.compile(r"\b(?:no ?one|nobody|none of (?:them|us))(?: \w+){0,3}", re.IGNORECASE)
+OF_RELATIVE = re.compile(
+    r"\b(?:does|did|do|has|had|have|is|was|were|are|yes|got|gets|suffers?|died)(?P<no>n't| not| never)?(?: (?:it|that|one|them|too))?\b",
+    re.IGNORECASE,
+)
+LONGEST_LIST = 8
+"""Words of an answer that only lists relatives."""
 PARTICLES: tuple[tuple[Answer, re.Pattern[str]], ...] = (
     ("unsure", cues.NO_IDEA),
     ("affirmed", cues.YES),
@@ -138,6 +145,11 @@ class _Reader:
                 if end > begin and answer != "denied":
                     self._answer(question, "affirmed", begin, end)
                     continue
+            of_relative = relative_answer(plain) if question.experiencer == "family" and answer in (None, "denied") else None
+            if of_relative is not None:
+                said, begin, end = of_relative
+                self._answer(question, said, begin, end)
+                continue
             if answer is None or named and answer == "affirmed":
                 continue
             self._answer(question, answer, *span, vague=answer == "affirmed" and len(self._asked) > 1)
@@ -178,6 +190,22 @@ class _Reader:
         if not acts and any(letter.isalnum() for letter in self._text):
             acts.append(Act(act_id=f"t{self._turn}a0", type="meta", payload={"topic": "remark"}))
         return Annotation(acts=acts, mentions=self._mentions)
+
+
+def relative_answer(text: str) -> tuple[Answer, int, int] | None:
+    """An answer about relatives that names no disease: "my father does", "nobody has"; with the place of its words."""
+    first = text.split(".")[0]
+    nobody = NOBODY.search(first)
+    relative = cues.NOT_PATIENT.search(first)
+    if nobody is not None:
+        return "denied", nobody.start(), nobody.end()
+    if relative is None:
+        return None
+    verb = OF_RELATIVE.search(first, relative.end())
+    if verb is None and len(first.split()) > LONGEST_LIST:
+        return None
+    end = verb.end() if verb is not None else len(first.rstrip(" ,;!?"))
+    return ("denied" if verb is not None and verb.group("no") else "affirmed"), relative.start(), end
 
 
 def _particle(text: str) -> tuple[Answer | None, tuple[int, int]]:

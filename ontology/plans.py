@@ -21,6 +21,7 @@ _STATED = (
 )
 _THOUGHT = (
     r"i (?:strongly )?(?:think|believe|suspect)(?: that)?|(?:it|this) (?:looks|sounds|seems)(?: very)?(?: much)? like|"
+    r"(?:it|this) (?:could|may|might)(?: very)?(?: well| also| just| possibly)? be(?: that)?|"
     r"(?:consistent|compatible|in keeping) with|suggest(?:s|ive of)|point(?:s|ing)? (?:to|towards)|(?:is|it's|are) (?:most |very |quite "
     r")?(?:likely|probably)"
     r"(?: to be| that)?|you (?:most )?(?:probably|likely|may|might|could)(?: well)? (?:have|be)|possibility of"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 from functools import lru_cache
 
 from ontology.errors import BedsideError
@@ -12,6 +13,9 @@ from ontology.resources import bundled_rows
 from ontology.text import folded
 
 SAME_DISEASE = "profiles/same_disease.csv"
+NEAR_SHOWN = 5
+NEAR_NAME, NEAR_WORD = 0.6, 0.75
+"""How alike a name, and a word of it, must be spelt to be offered; by trial on misspelt names."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +96,31 @@ def find_disease(text: str) -> Found:
     inside = [name for name in names if wanted and wanted in name]
     if len({id(names[name].profile) for name in inside}) == 1:
         return names[inside[0]]
-    close = inside or get_close_matches(wanted, [*names, *(key for profiles in sets.values() for key in profiles.profiles)], n=5)
-    shown = ", ".join(names[name].profile.disease_id if name in names else name for name in close[:8])
+    known = [found.profile for found in names.values()]
+    close = [names[name].profile for name in inside] or _of_code(text, known) or _near(wanted, known)
+    shown = ", ".join(f"{profile.disease_id} ({profile.name})" for profile in close[:NEAR_SHOWN])
     raise BedsideError(
-        f"no disease {text!r}", None, f"did you mean {shown}" if close else "bedside profiles show lists them; or an id such as ORPHA:397"
+        f"no disease {text!r}", None, f"did you mean {shown}?" if close else "ids such as ORPHA:397 and names in English are known"
     )
+
+
+def _of_code(text: str, profiles: Iterable[DiseaseProfile]) -> list[DiseaseProfile]:
+    """Diseases of the ICD-10 category that a lay or other name stands for: "heart attack" is I21."""
+    # The tables of codes are read only for a name that is not ours.
+    from ontology.icd10.resolve import resolve
+
+    categories = {code[:3] for code in resolve(text)}
+    return [profile for profile in profiles if categories & {code[:3] for code in profile.icd10}]
+
+
+def _near(wanted: str, profiles: Iterable[DiseaseProfile]) -> list[DiseaseProfile]:
+    """Diseases most of whose words, or whose whole id or name, are spelt much like what was asked for; the likest first."""
+    likeness: list[tuple[float, str, DiseaseProfile]] = []
+    for profile in profiles:
+        for name in (folded(profile.name), folded(profile.disease_id.replace("-", " "))):
+            whole = SequenceMatcher(None, wanted, name).ratio()
+            words = [max((SequenceMatcher(None, word, other).ratio() for other in name.split()), default=0.0) for word in wanted.split()]
+            by_word = sum(score for score in words if score >= NEAR_WORD) / max(len(words), len(name.split()), 1)
+            likeness.append((max(whole, by_word), profile.disease_id, profile))
+    ranked = sorted((item for item in likeness if item[0] >= NEAR_NAME), key=lambda item: (-item[0], item[1]))
+    return list({disease_id: profile for _, disease_id, profile in ranked}.values())

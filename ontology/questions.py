@@ -10,6 +10,8 @@ from ontology import cues
 from ontology.annotation import AnnotationBuilder, Focus, disease_of
 from ontology.attributes import attribute_asked, without_descriptions
 from ontology.concepts import Attribute
+from ontology.detail_subjects import bearers, hinders, is_definite, resolved, trimmed
+from ontology.remarks import REMARK
 from ontology.vocabulary import Match, Vocabulary
 
 PRESENTING_COMPLAINT = "X:presenting-complaint"
@@ -20,6 +22,9 @@ ANY_FAMILY_HISTORY = "X:family-history-any"
 
 NOT_OF_HABITS = frozenset({"severity", "character", "location", "radiation", "progression"})
 """Details that a symptom has and a habit, an exposure or a medicine has not: "what is your diet like?" asks for the diet."""
+
+LONGEST_PREDICATE = 40
+"""Characters that a mention of a detail goes on behind the words that ask for it."""
 
 GENERIC_HMAX = 6
 """How far above a specific finding a generic one may lie that is the same question: "is the pain worse when you move?"."""
@@ -50,6 +55,8 @@ class QuestionReader:
         whole = [s for s in starts if not any(m.start - self._start < s < m.end - self._start for m in matches)]
         borders = [0, *whole, len(self._text)]
         clauses = [(a, b) for a, b in pairwise(borders) if any(c.isalnum() for c in self._text[a:b])]
+        if len(clauses) > 1 and cues.SCALE.search(self._text[slice(*clauses[0])]) and cues.SCALE_FIRST.search(self._text):
+            clauses = [(clauses[0][0], clauses[1][1]), *clauses[2:]]
         if len(clauses) > 1 and cues.SUBORDINATE.search(self._text[slice(*clauses[0])]):
             later = [m for m in matches if m.start - self._start >= clauses[0][1] and not self._vocabulary.generic(m.concept)]
             clauses = clauses if later else [(clauses[0][0], clauses[-1][1])]
@@ -76,8 +83,8 @@ class QuestionReader:
         return Focus(known[-1].concept, ids[-1])
 
     def _clause(self, text: str, start: int, matches: list[Match], focus: Focus, last: bool) -> Focus:
-        if cues.OFFER.search(text):
-            self._builder.act("meta", topic="remark")
+        if cues.OFFER.search(text) or REMARK.search(text):
+            self._builder.act("meta", topic=pleasantry(text) or "remark")
             return focus
         consequence = cues.CONSEQUENCE.search(text)
         if consequence is not None and consequence.start() > 0:
@@ -88,12 +95,21 @@ class QuestionReader:
             text = text[: consequence.start()] if reasons else text
         if len(matches) > 1:
             matches = [m for m in matches if m.concept != ANY_FAMILY_HISTORY]
+        kept = [trimmed(m, text, start, self._vocabulary) for m in matches]
+        matches, details = resolved([m for m in kept if m is not None], text, start, self._vocabulary)
+        if details:
+            return self._quality(details, text, start, focus)
+        hindered = cues.HINDERS.search(text)
+        if hindered is not None:  # "does it keep you awake at night?" asks how bad it is
+            matches = [m for m in matches if m.start - start < hindered.start("verb") or not hinders(m, text, start, self._vocabulary)]
         describing, masked = without_descriptions(text, [(m.start - start, m.end - start) for m in matches])
         described = [m for i, m in enumerate(matches) if i in describing]
         plain = [m for i, m in enumerate(matches) if i not in describing]
         front, scene = self._foreground(plain, text, start)
         open_ended = cues.OPEN_QUESTION.search(text) is not None
-        attribute, span = attribute_asked(text, masked, bool(matches))
+        new = not all(self._vocabulary.kind(m.concept) == "symptom" and is_definite(m, text, start) for m in plain)
+        attribute, span = attribute_asked(text, masked, bool(matches) and new)
+        front, attribute = bearers(front, attribute, span[0] if span else 0, text, start, self._vocabulary)
         of_it = attribute not in (None, "associated") and _subject(text) is not None
         if not front and not described and not open_ended and not of_it:
             known = [m for m in scene if self._is_known(m, text, start)]
@@ -109,6 +125,15 @@ class QuestionReader:
                 attribute = None
             return self._ask(asked, front, attribute, text, start, open_ended)
         return self._without_finding(text, start, attribute, span, open_ended, scene, focus, last)
+
+    def _quality(self, details: list[Match], text: str, start: int, focus: Focus) -> Focus:
+        """A detail that is a finding of its own: "is it worse when you move?" speaks of what "it" is, and goes on meaning it."""
+        own = self._vocabulary.detail(details[0].concept)
+        attribute = attribute_asked(text, text, False)[0]
+        if attribute not in ("aggravating", "relieving", "radiation", "frequency"):
+            attribute = own
+        self._ask(details, details, attribute, text, start, open_ended=False)
+        return focus
 
     def _foreground(self, matches: list[Match], text: str, start: int) -> tuple[list[Match], list[Match]]:
         """Findings that are asked for, and those that only set the scene: "any mucus with the cough?"."""
@@ -209,12 +234,14 @@ class QuestionReader:
     def _detail(self, text: str, start: int, attribute: Attribute, span: tuple[int, int], focus: Focus) -> Focus:
         """A detail of what was spoken of last, or of the complaint: "when did it start?"."""
         concept = focus.concept or PRESENTING_COMPLAINT
+        if (concept, None) in self._asked and self._vocabulary.kind(concept) != "symptom" and cues.YES_NO.match(text):
+            return focus  # "tell me about breastfeeding, was it for more than nine months?" asks one thing
         if (concept, attribute) in self._asked or (concept, attribute) in self._builder.details:
             return focus
         self._builder.details.add((concept, attribute))
         mention = self._builder.asked_again(focus.stated, attribute) if focus.stated else None
         if mention is None:
-            begin, end = span if " or " in text[slice(*span)] else _subject(text) or span
+            begin, end = detail_extent(text, span)
             mention = self._builder.mention(Match(start + begin, start + end, concept, (), -1, -1), "asked", attribute)
         self._builder.act("ask", [mention], attribute=attribute)
         return Focus(focus.concept)
@@ -237,6 +264,34 @@ def _subject(text: str) -> tuple[int, int] | None:
     """The words that stand for the complaint."""
     found = cues.COMPLAINT.search(text) or cues.PRONOUN.search(text)
     return found.span() if found else None
+
+
+def detail_extent(text: str, span: tuple[int, int]) -> tuple[int, int]:
+    """The words of a question for a detail of "it": from the subject or the cue to the end of the predicate.
+
+    Args:
+        text: the clause.
+        span: where it asks for the detail.
+    """
+    noun = cues.COMPLAINT.search(text)
+    if noun is not None:
+        return noun.span()
+    subject = cues.SUBJECT_WORD.search(text)
+    begin, end = span
+    if subject is not None:
+        begin, end = min(begin, subject.start()), max(end, subject.end())
+    front = cues.AUXILIARY.match(text, begin, end)
+    if front is not None and front.end() < end:
+        begin = front.end()
+    if cues.YES_NO.match(text):
+        stop = cues.PREDICATE_END.search(text, end)
+        end = min(stop.start() if stop else len(text.rstrip()), end + LONGEST_PREDICATE)
+    elif subject is not None and subject.end() == end:
+        verb = cues.VERB_AFTER.match(text, end)
+        end = verb.end() if verb is not None else end
+    while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
+        end += 1
+    return begin, end
 
 
 def match_text(text: str, match: Match) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 SENTENCE = re.compile(
@@ -25,7 +25,9 @@ SKIPPED = frozenset(
 )
 """Words that never tell two phrases apart, and the noises between them."""
 
-KEPT_WHOLE = frozenset({"medical", "medically", "productive", "organic", "operating"})
+KEPT_WHOLE = frozenset(
+    {"medical", "medically", "productive", "organic", "operating", "hesitate", "hesitated", "hesitates", "hesitating", "hesitant"}
+)
 """Words whose stem is another word's: "medical" is no medication, a "productive" cough no product."""
 
 BRITISH = (
@@ -69,8 +71,7 @@ IRREGULAR = {
 }
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A word with its place in the text (code points), its normal form, and its form with only the plural undone."""
 
     start: int
@@ -117,20 +118,26 @@ def _spelling(word: str) -> str:
     return text
 
 
+@lru_cache(maxsize=65536)
+def _forms(word: str) -> tuple[str, str] | None:
+    """Normal and plain form of a word; None for a skipped one."""
+    word = word.replace("’", "'")
+    return None if word.lower() in SKIPPED else (normal_form(word), plain_form(word))
+
+
 def tokens(text: str) -> list[Token]:
     """All words of a text, skipped ones left out."""
-    found = []
-    for match in TOKEN.finditer(text):
-        word = match.group().replace("’", "'")
-        if word.lower() in SKIPPED:
-            continue
-        found.append(Token(match.start(), match.end(), normal_form(word), plain_form(word)))
-    return found
+    return [Token(*match.span(), *forms) for match in TOKEN.finditer(text) if (forms := _forms(match.group()))]
+
+
+def phrase_words(phrase: str) -> list[tuple[str, str]]:
+    """(normal form, plain form) of each word of a phrase, skipped ones left out: tokens without their places."""
+    return [forms for word in TOKEN.findall(phrase) if (forms := _forms(word))]
 
 
 def phrase_key(phrase: str) -> tuple[str, ...]:
     """The normal form of a whole phrase; empty if nothing but skipped words is in it."""
-    return tuple(token.norm for token in tokens(phrase))
+    return tuple(norm for norm, _ in phrase_words(phrase))
 
 
 def sentences(text: str) -> list[tuple[int, int]]:

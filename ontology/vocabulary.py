@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from ontology.concepts import RECORD_KINDS, ConceptRef, ConceptRow
+from ontology.concepts import RECORD_KINDS, Attribute, ConceptRef, ConceptRow
 from ontology.documents import content_hash
 from ontology.errors import BedsideError
 from ontology.hpo import PHENOTYPE_ROOT, HpoTerm, descendants
 from ontology.sources import bundled_sources
-from ontology.text import Token, phrase_key, tokens
+from ontology.text import Token, phrase_key, phrase_words, tokens
 from ontology.vocab.groups import Merge
 
 if TYPE_CHECKING:
@@ -158,9 +158,9 @@ class Vocabulary:
         every: set[str] = set()
         for row in self.rows.values():
             for text in (row.name, *row.lay):
-                words = tokens(text)
-                every.update(word.plain for word in words)
-                found[tuple(word.norm for word in words)].append((LAY, row.id))
+                words = phrase_words(text)
+                every.update(plain for _, plain in words)
+                found[tuple(norm for norm, _ in words)].append((LAY, row.id))
         for term in hpo.values():
             if term.hpo_id not in phenotypes:
                 continue
@@ -169,12 +169,12 @@ class Vocabulary:
             if lay:
                 self._lay.setdefault(concept, []).extend(lay)
             for text, rank in [(term.name, NAME), *((t, EXACT if s == "EXACT" else OTHER) for t, s, _ in term.synonyms)]:
-                words = tokens(text)
-                every.update(word.plain for word in words)
-                key = tuple(word.norm for word in words)
+                words = phrase_words(text)
+                every.update(singular for _, singular in words)
+                key = tuple(norm for norm, _ in words)
                 found[key].append((rank, concept))
                 if len(words) == 1:
-                    plain[key].add(words[0].plain)
+                    plain[key].add(words[0][1])
         self.words = frozenset(every)
         for key, candidates in found.items():
             if not key:
@@ -232,6 +232,11 @@ class Vocabulary:
         """Whether a concept is too general to earn credit (metrics.md 2.3)."""
         row = self.rows.get(self.canonical(concept))
         return row.generic if row else False
+
+    def detail(self, concept: str) -> Attribute | None:
+        """The detail of a complaint that a finding is ("worse on exertion" is aggravating), None for most."""
+        row = self.rows.get(concept)
+        return row.detail if row is not None else None
 
     def as_ordered(self, concept: str) -> str:
         """What a concept's words mean in an order: the measurement, where they are also a finding's."""

@@ -79,6 +79,7 @@ class Reading:
         self._drug_finder = drugs
         self._concept_finder = concepts
         self.sentences: list[tuple[int, int, list[Token]]] = [(a, b, _tokens(self.text, a, b)) for a, b in sentences(self.text)]
+        self._begins: list[dict[str, list[int]]] = [_positions(words) for _, _, words in self.sentences]
 
     @cached_property
     def drugs(self) -> Sequence[tuple[int, int, frozenset[str]]]:
@@ -99,7 +100,8 @@ class Reading:
         if part.kind == "beginning":
             return [(w.start, w.end) for w in words if w.plain.startswith(part.text)]
         size = len(part.key)
-        starts = (at for at in range(len(words) - size + 1) if all(words[at + n].norm == part.key[n] for n in range(size)))
+        first = (at for at in self._begins[sentence].get(part.key[0], ()) if at + size <= len(words))
+        starts = (at for at in first if all(words[at + n].norm == part.key[n] for n in range(1, size)))
         return [(words[at].start, words[at + size - 1].end) for at in starts]
 
     def negated(self, place: Span, sentence: int) -> bool:
@@ -111,6 +113,13 @@ class Reading:
 
 def _tokens(text: str, start: int, end: int) -> list[Token]:
     return [Token(w.start + start, w.end + start, w.norm, w.plain) for w in tokens(text[start:end])]
+
+
+def _positions(words: Sequence[Token]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for at, word in enumerate(words):
+        found.setdefault(word.norm, []).append(at)
+    return found
 
 
 class Matcher:
@@ -174,9 +183,11 @@ def _parsed(text: str, wordings: Mapping[str, Matcher], where: str) -> list[Alte
 
 def _find(alternative: Alternative, reading: Reading, sentence: int) -> Span | None:
     """The span from the first to the last part, None if a part is missing or negated."""
-    places = [reading.places(part, sentence) for part in alternative]
-    if not all(places):
-        return None
+    places = []
+    for part in alternative:
+        places.append(reading.places(part, sentence))
+        if not places[-1]:
+            return None
     own = any(part.has_negation for part in alternative)
     if not own:
         places = [[place for place in found if not reading.negated(place, sentence)] for found in places]

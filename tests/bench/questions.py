@@ -1,8 +1,9 @@
-"""`python tests/bench/questions.py [LABELLED.jsonl ...] [--errors [N]]`: the examiner's annotator on labelled questions.
+"""`python tests/bench/questions.py [LABELLED.jsonl ...] [--kinds] [--errors [N]]`: the examiner's annotator on labelled questions.
 
-Scores our own two sets, each half by itself (tests/ontology/test_question_labels.py says how they differ), and the files given, which have
-the same record form. Every figure has a 95 % bootstrap interval over questions; `--errors` lists the N worst questions of each set (30).
-Nothing here passes or fails.
+Scores our own three sets, each part by itself (tests/ontology/test_question_labels.py says how they differ), and the files given, which
+have the same record form. Every figure has a 95 % bootstrap interval over questions. `--kinds` counts the errors by kind and quotes no
+question, so that whoever tunes the rules can be told what fails and not which words; `--errors` lists the N worst questions of each set
+(30). Turns before the question (`previous`) are read where a record has them. Nothing here passes or fails.
 
 Rules of the figures, after the shared set's README and the docstring of its scoring script:
 
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -25,14 +27,15 @@ from pathlib import Path
 from typing import Any
 
 from metrics.statistics import bootstrap_mean
-from ontology.annotator import annotate_examiner
 from ontology.attributes import STANDARD
+from ontology.batch import DialogueTurn, annotate_many
+from ontology.dialogue import PastTurn
 from ontology.hpo import HpoTerm, hpo_folder, read_obo
 from ontology.mentions import Mention
 from ontology.vocabulary import Vocabulary, bundled_vocabulary
 
 DATA = Path(__file__).parents[1] / "data"
-OUR_SETS = ("questions_nonclinical.jsonl", "questions_attributes.jsonl")
+OUR_SETS = ("questions_nonclinical.jsonl", "questions_attributes.jsonl", "questions_asked.jsonl")
 FIGURES = ("asked", "span", "role", "attribute", "silent")
 SEED = 11
 SHOWN = 30
@@ -44,11 +47,11 @@ Span = tuple[int, int]
 
 @dataclass
 class Tally:
-    """One question's part of each figure (gained, possible), and what went wrong in words."""
+    """One question's part of each figure (gained, possible), and what went wrong: its kind and the words."""
 
     question: Question
     parts: dict[str, tuple[float, int]] = field(default_factory=dict)
-    errors: list[str] = field(default_factory=list)
+    errors: list[tuple[str, str]] = field(default_factory=list)
 
 
 class Terms:
@@ -101,7 +104,8 @@ def judge(question: Question, mentions: list[Mention], terms: Terms, vocabulary:
     if wanted not in (None, "associated"):
         tally.parts["attribute"] = (float(guessed == {wanted}), 1)
         if guessed != {wanted}:
-            tally.errors.append(f"attribute {wanted}, guessed {', '.join(sorted(guessed)) or 'none'}")
+            kind = "several details" if len(guessed) > 1 else "another detail" if guessed else "no detail"
+            tally.errors.append((kind, f"attribute {wanted}, guessed {', '.join(sorted(guessed)) or 'none'}"))
     if question["kind"] == ["nonclinical"]:
         tally.parts["silent"] = (float(not asked), 1)
     return tally
@@ -121,15 +125,18 @@ def _judge_concepts(tally: Tally, asked: list[Mention], terms: Terms, vocabulary
             if guess is not None:
                 gold.remove(cui)
                 if credit < 1:
-                    tally.errors.append(f"{vocabulary.name(guess)} for its neighbour {vocabulary.name(cui)}")
+                    tally.errors.append(("neighbour concept", f"{vocabulary.name(guess)} for its neighbour {vocabulary.name(cui)}"))
                 del left[guess]
                 gained += credit
                 matched += 1
     open_places = [place for label in labels if not label["cui"] for place in places(text, label["surface"])]
     extra = [cui for cui, mention in left.items() if not nearness(mention, open_places)]
     tally.parts["asked"] = (2 * gained, 2 * matched + len(gold) + len(extra))
-    tally.errors += [f"missed {vocabulary.name(cui)}" for cui in gold]
-    tally.errors += [f"extra {vocabulary.name(cui)} ({left[cui].surface!r})" for cui in extra]
+    for cui in gold:
+        where = [place for label in labels if label["cui"] == cui for place in places(text, label["surface"])]
+        kind = "another concept in its place" if any(nearness(mention, where) for mention in asked) else "missed concept"
+        tally.errors.append((kind, f"missed {vocabulary.name(cui)}"))
+    tally.errors += [("extra concept", f"extra {vocabulary.name(cui)} ({left[cui].surface!r})") for cui in extra]
 
 
 def _judge_spans(tally: Tally, asked: list[Mention]) -> None:
@@ -142,8 +149,9 @@ def _judge_spans(tally: Tally, asked: list[Mention]) -> None:
             hits += 1
             free.remove(best)
         else:
-            tally.errors.append(f"no span at {label['surface']!r}")
-    tally.errors += [f"span too many {mention.surface!r}" for mention in free]
+            kind = "span too long or short" if best is not None and nearness(best, where) else "missed span"
+            tally.errors.append((kind, f"no span at {label['surface']!r}"))
+    tally.errors += [("span too many", f"span too many {mention.surface!r}") for mention in free]
     tally.parts["span"] = (2.0 * hits, len(labels) + len(asked))
 
 
@@ -157,7 +165,7 @@ def _judge_roles(tally: Tally, mentions: list[Mention]) -> None:
             if near and all(mention.dialogue_role == role for mention in near):
                 right += 1
             elif near:
-                tally.errors.append(f"{label['surface']!r} is {role}")
+                tally.errors.append((f"role of what is {role}", f"{label['surface']!r} is {role}"))
     tally.parts["role"] = (float(right), judged)
 
 
@@ -176,18 +184,28 @@ def figure(tallies: list[Tally], name: str) -> str:
     return f"{name:10} {sum(values) / len(values):.4f} {ends}, {len(set(clusters))} questions"
 
 
-def report(name: str, tallies: list[Tally], shown: int) -> None:
+def report(name: str, tallies: list[Tally], kinds: bool, shown: int) -> None:
     print(f"{name}: {len(tallies)} questions")
     for label in FIGURES:
         print(f"  {figure(tallies, label)}")
+    if kinds:
+        counted = Counter(kind for tally in tallies for kind, _ in tally.errors)
+        print("  errors: " + (", ".join(f"{kind} {count}" for kind, count in counted.most_common()) or "none"))
     worst = sorted((tally for tally in tallies if tally.errors), key=lambda tally: -len(tally.errors))[:shown]
     for tally in worst:
-        print(f"    {tally.question['id']}: {tally.question['question']}\n        {'; '.join(tally.errors)}")
+        print(f"    {tally.question['id']}: {tally.question['question']}\n        {'; '.join(words for _, words in tally.errors)}")
+
+
+def turn(question: Question) -> DialogueTurn:
+    """The question as an examiner's turn, after the turns that its record says came before."""
+    before = tuple(PastTurn(past["role"], past["text"]) for past in question.get("previous", []))
+    return DialogueTurn(question["question"], "examiner", before)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("labelled", nargs="*", type=Path)
+    parser.add_argument("--kinds", action="store_true")
     parser.add_argument("--errors", nargs="?", type=int, const=SHOWN, default=0)
     options = parser.parse_args()
     vocabulary = bundled_vocabulary()
@@ -195,10 +213,12 @@ def main() -> None:
         terms = Terms(read_obo(handle)[1])
     for path in (*options.labelled, *(DATA / name for name in OUR_SETS)):
         questions = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-        read = [judge(q, annotate_examiner(q["question"], vocabulary).mentions, terms, vocabulary) for q in questions]
+        annotations = annotate_many([turn(question) for question in questions], vocabulary)
+        read = [judge(q, found.mentions, terms, vocabulary) for q, found in zip(questions, annotations, strict=True)]
         halves = sorted({q["src"] for q in questions}) if path.parent == DATA else []
         for half in halves or [""]:
-            report(f"{path.name} {half}".rstrip(), [t for t in read if not half or t.question["src"] == half], options.errors)
+            part = [tally for tally in read if not half or tally.question["src"] == half]
+            report(f"{path.name} {half}".rstrip(), part, options.kinds, options.errors)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""Questions of our own, written and labelled for B2: 200 turns that ask nothing clinical, 208 that ask a detail.
+"""Questions of our own, written and labelled for B2: 300 turns that ask nothing clinical, 308 that ask a detail, 60 that ask findings.
 
-Records and labelling rules are those of the shared set (questions/README.md there), by one reader, no clinician. `src` tells two halves:
+Records and labelling rules are those of the shared set (questions/README.md there), by one reader, no clinician. `src` tells three parts:
 `bedside:first` was read while the rules were written, so its figures are upper bounds (93 of 100 were silent and 78 of 108 details right
-before any rule had been made for them); `bedside:second` was labelled before the annotator had seen it. `tests/bench/questions.py` scores
-both.
+before any rule had been made for them); `bedside:second` and `bedside:third` were labelled before the annotator had seen them, and whoever
+writes rules does not read the third. A question of the third part may have `previous`, the turns before it (`role`, `text`); what "it"
+means there is labelled as the concept itself, not as the presenting complaint. `tests/bench/questions.py` scores each part.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from ontology.vocabulary import Vocabulary
 DATA = Path(__file__).parents[1] / "data"
 NONCLINICAL = "questions_nonclinical.jsonl"
 ATTRIBUTES = "questions_attributes.jsonl"
-FIRST, SECOND = "bedside:first", "bedside:second"
+ASKED = "questions_asked.jsonl"
+FIRST, SECOND, THIRD = "bedside:first", "bedside:second", "bedside:third"
 SILENT = 0.95
 RIGHT = 0.88
 RECORD = {"id", "src", "turn", "question", "kind", "asked", "stated", "attribute", "needs_context", "compound"}
@@ -49,15 +51,17 @@ def rows(name: str, src: str | None = None) -> list[Row]:
     return [row for row in found if src in (None, row["src"])]
 
 
-@pytest.mark.parametrize("name", [NONCLINICAL, ATTRIBUTES])
+@pytest.mark.parametrize("name", [NONCLINICAL, ATTRIBUTES, ASKED])
 def test_records_have_the_form_of_the_shared_set(name: str) -> None:
     """Ids and questions are unique, surfaces stand in their question, `compound` is two or more concepts asked."""
     found = rows(name)
     assert len({row["id"] for row in found}) == len(found)
     assert len({row["question"].casefold() for row in found}) == len(found)
     for row in found:
-        assert set(row) == RECORD, row["id"]
-        assert row["src"] in (FIRST, SECOND)
+        assert set(row) - {"previous"} == RECORD, row["id"]
+        assert row["src"] in (FIRST, SECOND, THIRD)
+        assert "previous" not in row or row["src"] == THIRD, row["id"]
+        assert all(set(past) == {"role", "text"} and past["role"] in ("examiner", "patient") for past in row.get("previous", [])), row["id"]
         assert row["compound"] == (len(row["asked"]) >= 2), row["id"]
         for concept in row["asked"] + row["stated"]:
             more = {"polarity"} if concept in row["stated"] else set()
@@ -68,7 +72,7 @@ def test_records_have_the_form_of_the_shared_set(name: str) -> None:
             assert concept.get("polarity", "present") in ("present", "absent"), row["id"]
 
 
-@pytest.mark.parametrize("name", [NONCLINICAL, ATTRIBUTES])
+@pytest.mark.parametrize("name", [NONCLINICAL, ATTRIBUTES, ASKED])
 def test_concepts_are_those_of_hpo(name: str) -> None:
     """A CUI is one that HPO gives for the term, a name is HPO's, and a term without CUI has none in HPO."""
     _, terms = read_obo((hpo_folder() / "hp.obo").open(encoding="utf-8"))
@@ -82,9 +86,9 @@ def test_concepts_are_those_of_hpo(name: str) -> None:
             assert concept["cui"] in term.cuis if term.cuis else concept["cui"] is None, row["id"]
 
 
-def test_the_halves() -> None:
+def test_the_parts() -> None:
     """What the sets are made of."""
-    for src in (FIRST, SECOND):
+    for src in (FIRST, SECOND, THIRD):
         turns = rows(NONCLINICAL, src)
         assert len(turns) == 100
         assert all(row["kind"] == ["nonclinical"] and not row["asked"] and row["attribute"] is None for row in turns)
@@ -94,9 +98,15 @@ def test_the_halves() -> None:
         count = Counter(row["attribute"] for row in details)
         assert set(count) == DETAILS
         assert min(count.values()) >= 7
-    second = rows(ATTRIBUTES, SECOND)
-    assert 40 <= sum(row["needs_context"] for row in second) <= 60
-    assert sum(" or " in row["question"] for row in second) >= 10
+    for src in (SECOND, THIRD):
+        unseen = rows(ATTRIBUTES, src)
+        assert 40 <= sum(row["needs_context"] for row in unseen) <= 60
+        assert sum(" or " in row["question"] for row in unseen) >= 10
+    assert sum("previous" in row for row in rows(ATTRIBUTES, THIRD)) >= 15
+    findings = rows(ASKED)
+    assert len(findings) == 60
+    assert all(row["src"] == THIRD and 1 <= len(row["asked"]) <= 3 for row in findings)
+    assert all(row["attribute"] in (None, "associated") and "nonclinical" not in row["kind"] for row in findings)
 
 
 def test_what_is_not_clinical_asks_nothing(vocabulary: Vocabulary) -> None:
