@@ -89,10 +89,21 @@ class EmbeddedPatient:
 
     def _resolved(self, mention: Mention) -> Mention:
         candidates = [mention.cui, *mention.alt_cuis]
+        quality = next((c for c in candidates if self._vocabulary.detail(c) is not None), None)
+        if quality is not None and mention.attribute is not None and not self._facts.details(quality, mention.attribute, near=False):
+            return self._quality(mention, quality)
         best = self._facts.best(candidates)
         if best == mention.cui or self._vocabulary.kind(mention.cui) == "family_history":
             return mention
         return mention.model_copy(update={"cui": best, "alt_cuis": [c for c in candidates if c != best]})
+
+    def _quality(self, mention: Mention, quality: str) -> Mention:
+        """The finding that "is it worse when you move?" asks for, unless the case has only a detail of the complaint to tell."""
+        of = self._complaint if mention.cui == quality else mention.cui
+        if not self._facts.knows(quality) and of is not None and mention.attribute and self._facts.details(of, mention.attribute):
+            return mention.model_copy(update={"cui": of, "alt_cuis": [quality]})
+        others = [c for c in (mention.cui, *mention.alt_cuis) if c != quality]
+        return mention.model_copy(update={"cui": quality, "attribute": None, "alt_cuis": others})
 
     def _focus(self, turns: Sequence[Turn]) -> str | None:
         """What "it" means: the finding last said to be so."""

@@ -183,3 +183,27 @@ def test_it_is_solved_by_asking_or_says_why_it_is_hard(case: PatientVector) -> N
         assert trace.outcome is not None
         solved += bool(truth & {code.strip() for code in (trace.outcome.ranked[0].icd10 or "").split(",")})
     assert solved or case.ground_truth.notes, "not solved in five plays, and no note says why"
+
+
+def test_the_family_is_not_called_healthy_where_an_illness_in_it_is_known(case: PatientVector, talk: Talk) -> None:
+    """Asked in general, the patient does not deny what it tells when asked in particular."""
+    ill = [f for f in facts_of(case) if f.kind == "family_history" and f.status == "present"]
+    if ill:
+        (answer,) = talk.ask("Does anything run in the family?")
+        assert [m.dialogue_role for m in answer.mentions] == ["affirmed"], answer.text
+
+
+def test_the_date_of_the_last_period_is_told_at_once(case: PatientVector, talk: Talk) -> None:
+    dates = [f for f in facts_of(case, detail=True) if f.concept.cui == "X:regular-periods" and f.attribute == "onset"]
+    if dates:
+        (answer,) = talk.ask("When was your last period?")
+        assert str(dates[0].value) in answer.text
+
+
+def test_who_had_the_jabs_is_not_said_to_have_missed_them(case: PatientVector, talk: Talk) -> None:
+    told = [f for f in facts_of(case, detail=True) if f.concept.cui == "X:vaccinations-up-to-date"]
+    if told:
+        text = " ".join(turn.text for turn in talk.ask("Are your vaccinations up to date?"))
+        had = any(f.concept.cui == told[0].concept.cui and f.status == "present" for f in facts_of(case))
+        assert str(told[0].value) in text
+        assert had != any(word in text for word in ("not had", "missed", "never"))
