@@ -5,6 +5,7 @@
 - journal/<trace id>.jsonl: encounters under way, one turn a line
 - traces.jsonl: sealed traces of finished encounters, the canonical record
 - errors.jsonl: sealed traces of encounters that an endpoint or the patient's side broke; they are played again
+- scorecards.jsonl: scores of the traces, if they were written here (`bedside score --out`); can be made again
 - traces.torn, errors.torn: pieces of lines that a crash cut short
 """
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,6 +42,7 @@ from simulator.traces_io import (
 __all__ = ["JournalObserver", "OpenReport", "RunFolder", "RunRecord", "read_traces"]
 
 LOCK_FILE, JOURNAL, ERRORS = "lock", "journal", "errors.jsonl"
+SCORECARDS = "scorecards.jsonl"
 TRACE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 MAX_DIFFERENCES_SHOWN = 8
 MAX_VALUE_SHOWN = 24
@@ -226,21 +229,19 @@ class RunFolder:
         file = self.path / RUN_FILE
         now = datetime.now(UTC).isoformat(timespec="seconds")
         if not file.exists():
-            _write_record(file, RunRecord(created=now, fingerprint=fingerprint))
+            write_record(file, RunRecord(created=now, fingerprint=fingerprint))
             return OpenReport(created=True)
-        record = RunRecord.from_raw(parse_json(file.read_bytes(), str(file)), str(file))
-        differences = list(_differences(record.fingerprint, fingerprint))
-        if not differences:
+        record = read_record(self.path)
+        found = list(_differences(record.fingerprint, fingerprint))
+        if not found:
             return OpenReport(created=False)
         if not force:
-            shown = ", ".join(differences[:MAX_DIFFERENCES_SHOWN])
-            more = len(differences) - MAX_DIFFERENCES_SHOWN
-            what = f"this run folder was made with other settings: {shown}" + (f", and {more} more" if more > 0 else "")
+            what = f"this run folder was made with other settings: {_first_of(found)}"
             raise BedsideError(what, str(self.path), "use another folder, or --force")
         record.earlier.append(EarlierFingerprint(until=now, fingerprint=record.fingerprint))
         record.fingerprint = fingerprint
-        _write_record(file, record)
-        return OpenReport(created=False, replaced=differences)
+        write_record(file, record)
+        return OpenReport(created=False, replaced=found)
 
     def _mend(self, report: OpenReport) -> None:
         for journal in (self.path / JOURNAL).glob("*.jsonl"):
@@ -259,6 +260,22 @@ class RunFolder:
         tail = unended_tail(errors)
         if tail is not None:
             report.torn_bytes += move_aside(errors, tail)
+
+
+def read_record(path: Path) -> RunRecord:
+    """The run.json of a run folder, read without the lock.
+
+    Raises:
+        BedsideError: no run folder, or a broken run.json.
+    """
+    file = path / RUN_FILE
+    try:
+        raw = file.read_bytes()
+    except FileNotFoundError:
+        raise BedsideError(f"not a run folder: no {RUN_FILE}", str(path), "give a folder that `bedside run --out` made") from None
+    except OSError as error:
+        raise BedsideError(f"cannot be read ({error.strerror})", str(file)) from None
+    return RunRecord.from_raw(parse_json(raw, str(file)), str(file))
 
 
 def _lock(path: Path) -> int:
@@ -282,7 +299,22 @@ def _lock(path: Path) -> int:
     return handle
 
 
-def _write_record(file: Path, record: RunRecord) -> None:
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold a run folder against other processes.
+
+    Raises:
+        BedsideError: another one has it.
+    """
+    handle = _lock(path / LOCK_FILE)
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def write_record(file: Path, record: RunRecord) -> None:
+    """Write a run.json; a reader sees the old one or the whole new one."""
     with atomic_file(file) as out:
         out.write(record.model_dump_json(indent=2).encode() + b"\n")
 
@@ -290,6 +322,16 @@ def _write_record(file: Path, record: RunRecord) -> None:
 def _plain(fingerprint: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """The fingerprint as it will be read back (a float that JSON writes as it is, no tuples)."""
     return RunRecord.from_json(RunRecord(created="", fingerprint=dict(fingerprint)).to_json()).fingerprint
+
+
+def differences(old: Mapping[str, JsonValue], new: Mapping[str, JsonValue]) -> str:
+    """How two fingerprints differ, in words; empty if they do not."""
+    return _first_of(list(_differences(dict(old), dict(new))))
+
+
+def _first_of(found: list[str]) -> str:
+    more = len(found) - MAX_DIFFERENCES_SHOWN
+    return ", ".join(found[:MAX_DIFFERENCES_SHOWN]) + (f", and {more} more" if more > 0 else "")
 
 
 def _differences(old: JsonValue, new: JsonValue, path: str = "") -> Iterator[str]:

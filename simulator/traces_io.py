@@ -35,33 +35,51 @@ NAMES = re.compile(
 class TraceReader:
     """Sealed traces of a file, streamed; can be iterated again. See `read_traces`."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, tolerant: bool = False) -> None:
         self.path = path
+        self.tolerant = tolerant
         self.warnings: list[str] = []
         """what the last iteration met: a torn last line, a second trace with an id already seen"""
+        self.faults: list[BedsideError] = []
+        """lines that are no trace or whose seal is broken, of the last iteration, if tolerant: left out, never silently"""
+        self.where = str(path)
+        """file and line of the trace that was yielded last"""
 
     def __iter__(self) -> Iterator[DialogueTrace]:
-        self.warnings = []
+        self.warnings, self.faults = [], []
         seen: set[str] = set()
-        for record in records(self.path):
+        for record in records(self.path, self.faults if self.tolerant else None):
             if record.torn:
                 self.warnings.append(f"{record.where}: the last record is cut short and was left out ({len(record.line)} bytes)")
             elif record.finished and record.trace_id in seen:
                 self.warnings.append(f"{record.where}: a second trace {record.trace_id} was left out")
             else:
-                seen.add(record.trace_id)
-                yield DialogueTrace.from_raw(parse_json(record.line, record.where), record.where)
+                self.where = record.where
+                trace = self._parsed(record)
+                if trace is not None:
+                    seen.add(record.trace_id)
+                    yield trace
+
+    def _parsed(self, record: TraceRecord) -> DialogueTrace | None:
+        try:
+            return DialogueTrace.from_raw(parse_json(record.line, record.where), record.where)
+        except BedsideError as error:
+            if not self.tolerant:
+                raise
+            self.faults.append(error)
+            return None
 
 
-def read_traces(path: str | Path) -> TraceReader:
+def read_traces(path: str | Path, tolerant: bool = False) -> TraceReader:
     """Read sealed traces without the lock, also while a run is under way.
 
     Args:
         path: a run folder, or a file such as its traces.jsonl.
+        tolerant: whether a broken seal or a line that is no trace is kept in `faults` and left out instead of ending the reading.
 
     Returns:
         an iterable of traces, each verified against its seal when its turn comes, with `warnings` for what was left out.
-        Iterating raises BedsideError, with `file:line`, at a broken seal or a line that is no trace.
+        Iterating raises BedsideError, with `file:line`, at a broken seal or a line that is no trace, unless `tolerant`.
 
     Raises:
         BedsideError: there is no such file, or the folder is no run folder.
@@ -70,10 +88,10 @@ def read_traces(path: str | Path) -> TraceReader:
     if source.is_dir():
         if not (source / TRACES).exists() and not (source / RUN_FILE).exists():
             raise BedsideError(f"not a run folder: no {TRACES}", str(source), f"give a run folder or a {TRACES} file")
-        return TraceReader(source / TRACES)
+        return TraceReader(source / TRACES, tolerant)
     if not source.exists():
         raise BedsideError("no such file or folder", str(source), f"give a run folder or a {TRACES} file")
-    return TraceReader(source)
+    return TraceReader(source, tolerant)
 
 
 def sealed_line(trace: DialogueTrace) -> bytes:
@@ -109,22 +127,35 @@ class TraceRecord:
         return self.termination is not None and self.termination not in UNFINISHED_REASONS
 
 
-def records(path: Path) -> Iterator[TraceRecord]:
+def records(path: Path, faults: list[BedsideError] | None = None, start: int = 0, lines_before: int = 0) -> Iterator[TraceRecord]:
     """The lines of a file of traces, each verified when its turn comes; none if there is no such file.
+
+    Args:
+        path: the file.
+        faults: takes the lines that are no trace or whose seal is broken; None: the first of them is raised.
+        start: byte to begin at, the start of a line.
+        lines_before: lines that end before it.
 
     Raises:
         BedsideError: with `file:line`, a line that is no trace or whose seal is broken.
     """
     if not path.exists():
         return
-    start = 0
     try:
         with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
+            file.seek(start)
+            for number, line in enumerate(file, lines_before + 1):
                 where = f"{path}:{number}"
                 if line.strip():
                     torn = not line.endswith(b"\n") and line.startswith(TORN_STARTS) and not _is_json(line, where)
-                    yield TraceRecord(where, start, line) if torn else _verified(line, str(path), number, start)
+                    try:
+                        record = TraceRecord(where, start, line) if torn else _verified(line, str(path), number, start)
+                    except BedsideError as error:
+                        if faults is None:
+                            raise
+                        faults.append(error)
+                    else:
+                        yield record
                 start += len(line)
     except OSError as error:
         raise BedsideError(f"cannot be read ({error.strerror})", str(path)) from None
