@@ -12,9 +12,10 @@ from ontology.vocabulary import default_vocabulary
 from simulator.build import default_ward, make_bed
 from simulator.case import PatientVector
 from simulator.examiners.direct import play_direct
+from simulator.examiners.policies import POLICIES
 from simulator.trace import Budget, FinalAnswer
 from ui.console import say, say_json, table
-from ui.wiring import POLICIES, Bookshelf, ExaminerFactory, ExaminerSpec, load_cases
+from ui.wiring import Bookshelf, ExaminerFactory, ExaminerSpec, load_cases
 
 
 @dataclass

@@ -20,7 +20,7 @@ from simulator.build import Bed, Ward, default_ward, make_bed
 from simulator.case import PatientVector
 from simulator.cases_io import read_cases
 from simulator.endpoint import Endpoint
-from simulator.examiners.policies import Checklist, Hasty, InfogainFast, Policy
+from simulator.examiners.policies import KNOWING, POLICIES, Policy
 from simulator.examiners.reference import ReferenceExaminer
 from simulator.examiners.scripted import read_script
 from simulator.protocols import Examiner, TurnObserver
@@ -30,11 +30,6 @@ if TYPE_CHECKING:
     from simulator.chat import ChatClient
 
 BUNDLED_CASES = ("starter", "ddxplus-form")
-POLICIES: dict[str, type[Hasty] | type[Checklist] | type[InfogainFast]] = {
-    "hasty": Hasty,
-    "checklist": Checklist,
-    "infogain-fast": InfogainFast,
-}
 AUTO = "auto"
 
 
@@ -168,15 +163,18 @@ class ExaminerFactory:
         Raises:
             BedsideError: no examiner of that name.
         """
-        key = (spec.name, self._shelf.profiles(case).version if spec.name in POLICIES else "")
+        version = self._shelf.profiles(case).version
+        known = {**dict.fromkeys(POLICIES, version), **dict.fromkeys(KNOWING, f"{version}:{case.ground_truth.disease_id}")}
+        key = (spec.name, known.get(spec.name, ""))
         if key not in self._ready:
             self._ready[key] = self._build(spec, case)
         return self._ready[key]
 
     def _build(self, spec: ExaminerSpec, case: PatientVector) -> Examiner:
         if spec.name in POLICIES:
-            policy: Policy = POLICIES[spec.name](self._shelf.model(case))
-            return ReferenceExaminer(policy, default_vocabulary())
+            return ReferenceExaminer(POLICIES[spec.name](self._shelf.model(case)), default_vocabulary())
+        if spec.name in KNOWING:
+            return ReferenceExaminer(self._knowing(spec.name, case), default_vocabulary())
         if spec.name.startswith("script:"):
             return read_script(Path(spec.name.removeprefix("script:")))
         if spec.endpoint is not None:
@@ -186,8 +184,14 @@ class ExaminerFactory:
             client = ChatClient(spec.endpoint)
             self._clients.append(client)
             return ModelExaminer(client)
-        known = ", ".join([*POLICIES, "script:FILE", "model"])
+        known = ", ".join([*POLICIES, *KNOWING, "script:FILE", "model"])
         raise BedsideError(f"no examiner is called {spec.name!r}", "--examiner", f"known: {known}")
+
+    def _knowing(self, name: str, case: PatientVector) -> Policy:
+        model, truth = self._shelf.model(case), case.ground_truth.disease_id
+        if truth not in model.diseases:
+            raise BedsideError(f"the profiles do not know {truth!r}, which {name} has to be told", case.case_id, "choose other profiles")
+        return KNOWING[name](model, truth)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ontology.mentions import Answer
 from ontology.vocabulary import Vocabulary
 from simulator.case import PatientVector
-from simulator.examiners.policies import History, Policy, conclude
+from simulator.examiners.policies import History, Policy
 from simulator.patients.facts import FactIndex
 from simulator.trace import FinalAnswer
 
@@ -39,5 +39,5 @@ def play_direct(case: PatientVector, policy: Policy, vocabulary: Vocabulary, max
         history = History(case.patient_facts.age, case.patient_facts.sex, opening, answers)
         concept = policy.next_concept(history) if len(answers) < max_turns else None
         if concept is None:
-            return DirectResult(conclude(policy.model, history), tuple(answers))
+            return DirectResult(policy.answer(history), tuple(answers))
         answers = [*answers, (concept, ANSWERS[facts.presence(concept).status])]

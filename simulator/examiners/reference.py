@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from random import Random
 
 from ontology.annotator import findings, read_answer
 from ontology.mentions import Answer
 from ontology.vocabulary import Vocabulary
-from simulator.examiners.policies import History, Policy, conclude
+from simulator.examiners.policies import History, Policy
 from simulator.final_answer import render
 from simulator.protocols import Line, Move, Situation
 from simulator.trace import Player
@@ -20,6 +21,9 @@ FALLBACK_WORDINGS = (
     "Any {name}?",
     "Has there been any {name}?",
 )
+
+
+SAYS_NOTHING = "I see."
 
 
 class ReferenceExaminer:
@@ -58,11 +62,22 @@ class ReferenceExaminer:
     async def move(self, situation: Situation) -> Move:
         """Ask the policy's next question in one of its wordings, or commit."""
         history = self.history(situation)
-        concept = None if situation.must_commit else self._policy.next_concept(history)
-        if concept is None:
-            return Move(render(conclude(self._policy.model, history)))
-        rng = Random(f"{situation.seed}:{situation.view.case_id}:{len(situation.lines)}:{concept}")
-        return Move(rng.choice(self._wordings[concept]))
+        wanted = [] if situation.must_commit else self._next_concepts(history)
+        if not wanted:
+            return Move(render(self._policy.answer(history)) if self._policy.commits else SAYS_NOTHING)
+        rng = Random(f"{situation.seed}:{situation.view.case_id}:{len(situation.lines)}:{wanted[0]}")
+        return Move(" ".join(rng.choice(self._wordings[concept]) for concept in wanted))
+
+    def _next_concepts(self, history: History) -> list[str]:
+        """The concepts of the next turn: as many as the policy puts into one."""
+        found: list[str] = []
+        while len(found) < self._policy.per_turn:
+            asked: list[tuple[str, Answer]] = [(concept, "unanswered") for concept in found]
+            concept = self._policy.next_concept(replace(history, answers=[*history.answers, *asked]))
+            if concept is None:
+                break
+            found.append(concept)
+        return found
 
     def history(self, situation: Situation) -> History:
         """What the transcript says so far."""
@@ -73,7 +88,31 @@ class ReferenceExaminer:
     def _answers(self, lines: Sequence[Line]) -> list[tuple[str, Answer]]:
         found: list[tuple[str, Answer]] = []
         for asked, answer in zip(lines, lines[1:], strict=False):
-            concept = self._concept_of.get(asked.text) if asked.role == "examiner" else None
+            if asked.role != "examiner":
+                continue
+            concept = self._concept_of.get(asked.text)
             if concept is not None:
                 found.append((concept, read_answer(answer.text) if answer.role == "patient" else "unanswered"))
+            elif self._policy.per_turn > 1:
+                found += self._compound_answers(asked.text, answer)
+        return found
+
+    def _compound_answers(self, asked: str, answer: Line) -> list[tuple[str, Answer]]:
+        """Answers to several questions in one turn: those that name what they are about; a bare yes or no settles nothing."""
+        named = dict(findings(answer.text, self._vocabulary)) if answer.role == "patient" else {}
+        found: list[tuple[str, Answer]] = []
+        for concept in self._concepts_in(asked):
+            present = named.get(concept)
+            found.append((concept, "unanswered" if present is None else "affirmed" if present else "denied"))
+        return found
+
+    def _concepts_in(self, asked: str) -> list[str]:
+        """The concepts of a turn that is made of wordings, one after another."""
+        found = []
+        while asked:
+            wording = max((text for text in self._concept_of if asked.startswith(text)), key=len, default=None)
+            if wording is None:
+                break
+            found.append(self._concept_of[wording])
+            asked = asked[len(wording) :].lstrip()
         return found
