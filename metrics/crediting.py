@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import JsonValue
 
 from metrics.events import QuestionEvent, distinct
-from metrics.knowledge import Concepts, IsA
+from metrics.knowledge import UNASKED_KINDS, Concepts, IsA
 from metrics.params import ScoreParams
-from ontology.concepts import RECORD_KINDS
 from ontology.mentions import Answer
 from ontology.profiles import DiseaseProfile, Feature
 
 SYMPTOM_KINDS: frozenset[str] = frozenset({"symptom"})
 ANTECEDENT_KINDS: frozenset[str] = frozenset({"history", "family_history", "medication", "allergy", "exposure", "social"})
-UNASKED_KINDS: frozenset[str] = RECORD_KINDS | {"demographic"}
-"""Kinds that are never elicited from the patient."""
 
 CREDIT_PARAMS = ("credit", "credit_delta", "hmax")
 
@@ -43,7 +40,7 @@ def relevance_set(profile: DiseaseProfile, complaint: Iterable[str], concepts: C
     for feature in profile.features:
         concept = concepts.canonical(feature.concept)
         unasked = feature.kind in UNASKED_KINDS or concepts.kind(concept) in UNASKED_KINDS
-        if not feature.askable or unasked or concept in known:
+        if (not feature.askable and params.askable == "askable") or unasked or concept in known:
             continue
         missing = feature.fraction is None and feature.frequency_class is None
         weight = weight_of(feature, params)
@@ -66,6 +63,7 @@ class Crediting:
         self._isa = isa
         self._params = params
         self._above: dict[str, Mapping[str, int]] = {}
+        self._exact = params.credit == "exact"
 
     def credit(self, asked: str, wanted: str, answer: Answer) -> float:
         """What asking one concept and getting this answer is worth for another, in 0..1."""
@@ -73,15 +71,21 @@ class Crediting:
             return 0.0
         if asked == wanted:
             return 1.0
-        if self._params.credit == "exact":
+        if self._exact:
             return 0.0
-        links = self._ancestors(asked).get(wanted)
+        above = self._above.get(asked)
+        links = (self._ancestors(asked) if above is None else above).get(wanted)
         if links is not None:
             return 1.0 if answer == "affirmed" else float(self._params.credit_delta**links)
-        links = self._ancestors(wanted).get(asked)
+        above = self._above.get(wanted)
+        links = (self._ancestors(wanted) if above is None else above).get(asked)
         if links is not None:
             return 1.0 if answer == "denied" else float(self._params.credit_delta**links)
         return 0.0
+
+    def near(self, concept: str) -> Mapping[str, int]:
+        """Broader concepts that credit reaches, with their distance; none under exact credit."""
+        return {} if self._exact else self._ancestors(concept)
 
     def related(self, asked: str, wanted: Iterable[str]) -> bool:
         """Whether any of some concepts is the asked one, or a broader or narrower one that credit could come from."""
@@ -95,6 +99,27 @@ class Crediting:
             above = {} if generic else self._isa.ancestors(concept, self._params.hmax)
             found = self._above[concept] = {c: h for c, h in above.items() if not self._isa.generic(c)}
         return found
+
+
+class Reach:
+    """Which features of a set a question can earn credit for at all; most pairs have nothing to do with one another."""
+
+    def __init__(self, relevant: Sequence[Relevant], crediting: Crediting) -> None:
+        self._crediting = crediting
+        self._relevant = relevant
+        self._at: dict[str, list[int]] = {}
+        self._below: dict[str, list[int]] = {}
+        for place, item in enumerate(relevant):
+            self._at.setdefault(item.concept, []).append(place)
+            for broader in crediting.near(item.concept):
+                self._below.setdefault(broader, []).append(place)
+
+    def of(self, asked: str) -> list[Relevant]:
+        """Features within reach of a concept, in the order of the set."""
+        places = {*self._at.get(asked, ()), *self._below.get(asked, ())}
+        for broader in self._crediting.near(asked):
+            places.update(self._at.get(broader, ()))
+        return [self._relevant[place] for place in sorted(places)]
 
 
 @dataclass(frozen=True)
@@ -132,9 +157,10 @@ def cover(asked: Iterable[tuple[str, Answer]], relevant: tuple[Relevant, ...], c
     matched: dict[str, tuple[float, Relevant | None]] = {}
     covered: dict[str, tuple[float, str | None]] = {item.concept: (0.0, None) for item in relevant}
     answered = set()
+    reach = Reach(relevant, crediting)
     for concept, answer in asked:
         best, feature = matched.get(concept, (0.0, None))
-        for item in relevant:
+        for item in reach.of(concept):
             credit = crediting.credit(concept, item.concept, answer)
             if credit > best:
                 best, feature = credit, item

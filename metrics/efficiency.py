@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
+from metrics.basis import Basis
 from metrics.crediting import named
-from metrics.elicitation import Basis, elicitable, turn_cost
+from metrics.order import elicitable, turn_cost
 from metrics.scores import Score
 
 

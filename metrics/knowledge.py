@@ -8,10 +8,16 @@ from functools import cached_property
 from typing import Literal, Protocol
 
 import ontology.icd10
-from ontology.icd10 import Codes, Comparison, NormalisedCodes, Resolution
+from ontology.belief import BeliefModel, Vector
+from ontology.clinical import ClinicalTables, Phrases, clinical_tables
+from ontology.concepts import RECORD_KINDS
+from ontology.icd10 import Codes, Comparison, IcMethod, NormalisedCodes, Resolution
 from ontology.profiles import DiseaseProfile, ProfileSet
 from ontology.versions import kb_version
-from ontology.vocabulary import Vocabulary
+from ontology.vocabulary import PhraseEntry, Vocabulary
+
+UNASKED_KINDS: frozenset[str] = RECORD_KINDS | {"demographic"}
+"""Kinds that are never elicited from the patient."""
 
 
 class IsA(Protocol):
@@ -26,7 +32,7 @@ class IsA(Protocol):
         ...
 
 
-class Concepts(IsA, Protocol):
+class Concepts(IsA, Phrases, Protocol):
     """The vocabulary, as far as scores use it."""
 
     def canonical(self, concept: str) -> str:
@@ -39,6 +45,14 @@ class Concepts(IsA, Protocol):
 
     def kind(self, concept: str) -> str:
         """A concept's kind."""
+        ...
+
+    def impossible(self, concept: str, sex: str) -> bool:
+        """Whether a concept cannot be so in this sex."""
+        ...
+
+    def lookup(self, phrase: str) -> PhraseEntry | None:
+        """The concept that a whole phrase means."""
         ...
 
 
@@ -73,6 +87,22 @@ class Icd(Protocol):
         """The symmetric distance."""
         ...
 
+    def d_path(self, pred: Codes, truth: Codes) -> int | None:
+        """Edges between two diagnoses; None if one is unresolved."""
+        ...
+
+    def d_lin(self, pred: Codes, truth: Codes, method: IcMethod = ...) -> float:
+        """1 - Lin."""
+        ...
+
+    def d_jaccard_ic(self, pred: Codes, truth: Codes, method: IcMethod = ...) -> float:
+        """1 - Jaccard over information content."""
+        ...
+
+    def d_resnik(self, pred: Codes, truth: Codes, method: IcMethod = ...) -> float:
+        """1 - information content of the lowest common ancestor."""
+        ...
+
     def is_same_or_descendant(self, pred: Codes, truth: Codes) -> bool:
         """Whether a predicted code is a code of the truth or below it."""
         ...
@@ -90,6 +120,7 @@ class Knowledge:
     vocabulary: Concepts
     icd: Icd
     version: str
+    clinical: ClinicalTables | None = None
 
     @classmethod
     def of(cls, profiles: ProfileSet, vocabulary: Vocabulary) -> Knowledge:
@@ -99,12 +130,33 @@ class Knowledge:
             profiles: the disease profiles.
             vocabulary: the concepts.
         """
-        return cls(profiles, vocabulary, ontology.icd10, kb_version(profiles, vocabulary))
+        return cls(profiles, vocabulary, ontology.icd10, kb_version(profiles, vocabulary), clinical_tables())
 
     @cached_property
     def profile_codes(self) -> dict[str, tuple[str, ...]]:
         """Normal codes of every profile."""
         return {key: self.icd.normalise(", ".join(profile.icd10)).codes for key, profile in self.profiles.profiles.items()}
+
+    @cached_property
+    def beliefs(self) -> BeliefModel:
+        """What answers make likely, over the profiles."""
+        return BeliefModel(self.profiles, self.vocabulary)
+
+    @cached_property
+    def own_features(self) -> dict[str, tuple[tuple[str, Vector], ...]]:
+        """Of every disease, the concepts that a patient can be asked for, with how often each disease of the set has them."""
+        found = {}
+        for key, profile in self.profiles.profiles.items():
+            asked = [f.concept for f in profile.features if f.askable and f.kind not in UNASKED_KINDS]
+            rows = ((concept, self.beliefs.frequencies(concept)) for concept in dict.fromkeys(map(self.vocabulary.canonical, asked)))
+            found[key] = tuple((concept, row) for concept, row in rows if row is not None)
+        return found
+
+    @cached_property
+    def clinical_codes(self) -> dict[str, tuple[str, ...]]:
+        """Normal codes of every disease of the clinical tables; none without the tables."""
+        rows = self.clinical.diseases if self.clinical is not None else {}
+        return {key: self.icd.normalise(", ".join(row.icd10)).codes for key, row in rows.items()}
 
     @cached_property
     def _profile_names(self) -> dict[str, str]:
@@ -116,6 +168,16 @@ class Knowledge:
         every = (feature.concept for profile in self.profiles.profiles.values() for feature in profile.features)
         return frozenset(self.vocabulary.canonical(concept) for concept in every)
 
+    @cached_property
+    def profile_synonyms(self) -> dict[str, str]:
+        """Names of the profiles, folded, that stand for their codes."""
+        fold = self.icd.fold_name
+        return {fold(p.name): ", ".join(p.icd10) for p in self.profiles.profiles.values() if p.icd10 and fold(p.name)}
+
+    @cached_property
+    def _profile_found(self) -> dict[tuple[str, tuple[str, ...]], DiseaseProfile | None]:
+        return {}
+
     def profile_of(self, name: str, codes: Sequence[str]) -> DiseaseProfile | None:
         """The profile of a diagnosis: by name, else the nearest whose codes the diagnosis meets.
 
@@ -123,6 +185,12 @@ class Knowledge:
             name: its name.
             codes: its codes in normal form.
         """
+        key = (name, tuple(codes))
+        if key not in self._profile_found:  # the same few diagnoses come back in every trace of a run
+            self._profile_found[key] = self._find_profile(name, codes)
+        return self._profile_found[key]
+
+    def _find_profile(self, name: str, codes: Sequence[str]) -> DiseaseProfile | None:
         named = self._profile_names.get(self.icd.fold_name(name))
         if named is not None and (not codes or self.icd.sdd(codes, self.profile_codes[named]) == 0):
             return self.profiles[named]

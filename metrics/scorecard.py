@@ -8,15 +8,24 @@ from typing import Literal
 
 from pydantic import Field
 
-from metrics.diagnosis import Outcome, diagnosis_scores, read_outcome, truth_codes
+from metrics.anchoring import anchoring_scores
+from metrics.answers import Outcome, read_outcome, truth_codes
+from metrics.basis import Basis, basis
+from metrics.beliefs import Timeline, read_timeline
+from metrics.diagnosis import diagnosis_scores
+from metrics.differential import confidence_scores, differential_scores
 from metrics.efficiency import efficiency_scores
-from metrics.elicitation import basis, elicitation_scores
+from metrics.elicitation import Candidates, elicitation_scores
 from metrics.events import read_interview
+from metrics.harm import harm_scores
+from metrics.indispensable import indispensable_scores, read_veto
+from metrics.information import information_scores
 from metrics.knowledge import Knowledge
 from metrics.params import ScoreParams
 from metrics.reasoning import closure_scores, reliability_scores
 from metrics.scores import SCORER_VERSION, Layer, Score, Scorecard, Stamp
 from metrics.statistics import RESAMPLES, Interval, bootstrap_mean, macro_mean, mean_of, wilson
+from metrics.sycophancy import sycophancy_scores
 from ontology.documents import Document, Strict
 from ontology.errors import BedsideError
 from ontology.profiles import DiseaseProfile
@@ -109,16 +118,25 @@ def _refuse_wrong_input(trace: DialogueTrace, case: PatientVector, knowledge: Kn
 def _all_scores(trace: DialogueTrace, case: PatientVector, knowledge: Knowledge, stamp: Stamp) -> dict[str, Score]:
     interview = read_interview(trace, case, knowledge.vocabulary)
     outcome = read_outcome(trace, case, knowledge)
-    here = basis(interview, case, knowledge, stamp)
+    here = basis(interview, case, knowledge, stamp, trace.budget.max_turns)
+    timeline = read_timeline(interview, knowledge.beliefs, case.patient_facts.age, case.patient_facts.sex)
+    predicted, live = _predicted(outcome, knowledge), _candidates(here, timeline)
     diagnosis = diagnosis_scores(outcome, knowledge, stamp)
-    elicitation = elicitation_scores(here, _predicted(outcome, knowledge), _candidates(case, knowledge, stamp.params))
-    correct = diagnosis["acc_truth"].value is True
+    elicitation = elicitation_scores(here, predicted, live)
+    veto = read_veto(here, outcome, predicted)
     return {
         **diagnosis,
         **elicitation,
-        **reliability_scores(correct, elicitation["ses"], stamp),
-        **closure_scores(here, trace),
+        **reliability_scores(diagnosis["acc_truth"].value is True, elicitation, stamp, veto.vetoed),
+        **indispensable_scores(here, outcome, veto),
+        **closure_scores(here, trace, live, timeline),
+        **anchoring_scores(here, timeline, None if predicted is None else predicted.disease_id, trace.snapshots),
+        **sycophancy_scores(here, outcome, trace),
         **efficiency_scores(here),
+        **harm_scores(trace, case, outcome, knowledge, stamp),
+        **information_scores(here, timeline),
+        **differential_scores(here, outcome),
+        **confidence_scores(here, outcome, trace),
     }
 
 
@@ -127,15 +145,19 @@ def _predicted(outcome: Outcome, knowledge: Knowledge) -> DiseaseProfile | None:
     return None if first is None else knowledge.profile_of(first.name, first.codes)
 
 
-def _candidates(case: PatientVector, knowledge: Knowledge, params: ScoreParams) -> list[DiseaseProfile]:
-    """Profiles of the case's differential, each once."""
+def _candidates(here: Basis, timeline: Timeline) -> Candidates:
+    """Profiles of the case's differential, each once; without one, those that the opening makes likely (4.1)."""
     found: dict[str, DiseaseProfile] = {}
-    for item in case.ground_truth.differential:
-        if item.prob >= params.ddx_threshold:
+    knowledge, least = here.knowledge, here.stamp.params.ddx_threshold
+    for item in here.case.ground_truth.differential:
+        if item.prob >= least:
             profile = knowledge.profile_of(item.dx.name, truth_codes(item.dx, knowledge.icd))
             if profile is not None:
                 found[profile.disease_id] = profile
-    return list(found.values())
+    if found:
+        return Candidates(tuple(found.values()), "differential")
+    likely = [disease for disease, p in timeline.model.ranked(timeline.prior) if p >= least]
+    return Candidates(tuple(timeline.model.profiles[disease] for disease in likely), "belief")
 
 
 def _blank(score: Score, reason: str) -> Score:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, Self
 
 from pydantic import Field, JsonValue, model_validator
@@ -12,7 +13,7 @@ from metrics.params import ScoreParams
 from ontology.documents import Document, Strict, content_hash
 from simulator.trace import TerminationReason
 
-SCORER_VERSION = "1.0"
+SCORER_VERSION = "2.0"
 """Raise this whenever a change of code changes any score of an unchanged trace."""
 
 Layer = Literal["machine", "adjudicated"]
@@ -84,13 +85,21 @@ class Stamp:
         return self._make(None, reason, components, uses)
 
     def _make(self, value: Value, reason: str | None, components: Components | None, uses: tuple[str, ...]) -> Score:
-        params = self.params.only(uses)
-        return Score(
+        params, params_hash = _used(self.params, uses)
+        # Not validated again: all that reaches here is typed, and a card holds more than a hundred scores.
+        return Score.model_construct(
             value=value,
             null_reason=reason,
             components=dict(components or {}),
-            params=params,
-            params_hash=content_hash(params)[:16],
+            params=dict(params),
+            params_hash=params_hash,
             kb_version=self.kb_version,
             layer=self.layer,
         )
+
+
+@lru_cache(maxsize=1024)
+def _used(params: ScoreParams, uses: tuple[str, ...]) -> tuple[dict[str, JsonValue], str]:
+    """Some parameters and their hash; every card asks for the same ones."""
+    chosen = params.only(uses)
+    return chosen, content_hash(chosen)[:16]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import io
 import sys
 from pathlib import Path
@@ -11,6 +13,9 @@ import typer
 
 from ui.cli_annotate import annotate
 from ui.cli_kb import kb_app
+from ui.cli_runs import runs_app
+from ui.cli_scores import add_score_commands
+from ui.cli_statistics import agreement, rank
 from ui.cli_vocab import vocab_app
 
 app = typer.Typer(
@@ -29,7 +34,11 @@ app.add_typer(profiles_app, name="profiles")
 app.add_typer(icd_app, name="icd")
 app.add_typer(vocab_app, name="vocab")
 app.add_typer(kb_app, name="kb")
+app.add_typer(runs_app, name="runs")
 app.command()(annotate)
+add_score_commands(app)
+app.command()(agreement)
+app.command()(rank)
 
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
 """What Typer raises for a wrong option or command; it carries its own copy of Click and names this class nowhere in public."""
@@ -105,21 +114,6 @@ def run(
     names = tuple(examiner or ("infogain-fast",))
     options = RunOptions(out, cases, names, profiles, seed, repeats, limit, max_turns, concurrency, endpoint, force, quiet, as_json)
     raise typer.Exit(run_cases(options))
-
-
-@app.command()
-def score(
-    traces: Annotated[Path, typer.Argument(help="run folder or traces.jsonl")],
-    cases: Annotated[str | None, typer.Option("--cases", help="where the cases are; bundled ones are found by themselves")] = None,
-    profiles: ProfilesOption = "auto",
-    params: Annotated[Path | None, typer.Option("--params", help="TOML or JSON file of scoring parameters")] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="write one scorecard a line")] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Score traces: recomputed from the traces alone, as often as you like."""
-    from ui.scoring import score_traces
-
-    raise typer.Exit(score_traces(traces, cases, profiles, params, out, as_json))
 
 
 @app.command()
@@ -316,6 +310,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that knows no "↓" gets a question mark, not a traceback
+    atexit.register(gc.freeze)  # at its end a process would look through all that was ever loaded, for a quarter of a second
     try:
         code = app(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)

@@ -146,13 +146,13 @@ def _debrief(trace: DialogueTrace, case: PatientVector, shelf: Bookshelf) -> Non
         say(f"  {line}")
 
 
-def find_trace(traces: Path, wanted: str | None) -> DialogueTrace:
-    """A trace by number, id or the beginning of an id.
+def find_trace(traces: Path, wanted: str | None, tolerant: bool = False) -> DialogueTrace:
+    """A trace by number, id or the beginning of an id; `tolerant` passes over lines that are no trace.
 
     Raises:
         BedsideError: there is none, or several begin so.
     """
-    reader = read_traces(traces)
+    reader = read_traces(traces, tolerant)
     found: list[DialogueTrace] = []
     for number, trace in enumerate(reader, start=1):
         if wanted is None or wanted == str(number) or trace.trace_id == wanted:
@@ -161,6 +161,8 @@ def find_trace(traces: Path, wanted: str | None) -> DialogueTrace:
             found.append(trace)
     if len(found) != 1:
         what = "no trace" if not found else f"{len(found)} traces"
+        if not found and reader.faults:
+            raise BedsideError(f"no readable trace for {wanted!r}; {len(reader.faults)} cannot be read, first", reader.faults[0].line())
         raise BedsideError(f"{what} for {wanted or 'the first'!r}", str(traces), "give a number or more of the id")
     return found[0]
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
-from metrics.params import load_params
-from metrics.scorecard import ExaminerSummary, score_trace, summarise
-from metrics.scores import Scorecard
-from ontology.errors import BedsideError
-from simulator.case import PatientVector
+from metrics.scorecard import ExaminerSummary, summarise
+from metrics.scores import Scorecard, Value
 from simulator.cases_io import atomic_file
-from simulator.traces_io import read_traces
-from ui.console import note, say_json, table
-from ui.wiring import Bookshelf, bundled_cases, load_cases
+from ui.console import say_json, table
+from ui.scored import LeanCards, ScoredRun, open_run
 
+EXIT_INCOMPLETE = 4
 HEADLINES: tuple[tuple[str, str], ...] = (
     ("acc_truth", "accuracy"),
     ("top5", "top 5"),
@@ -26,53 +25,91 @@ HEADLINES: tuple[tuple[str, str], ...] = (
 )
 """A few of many, side by side: they pull apart, so no single one ranks (metrics.md 0b D2)."""
 
+HARM: tuple[tuple[str, str], ...] = (
+    ("harm_severe", "severe"),
+    ("harm_direct", "direct"),
+    ("harm_delay", "delay"),
+    ("harm_instruction", "advice missing"),
+    ("undertriage", "undertriage"),
+    ("overtriage", "overtriage"),
+    ("harm_index", "index"),
+)
+"""The tiers beside the index, so that none hides in a sum (metrics.md 6); lower is better."""
 
-def score_traces(traces: Path, spec: str | None, profiles: str, params_file: Path | None, out: Path | None, as_json: bool) -> int:
-    """Score a run; see `bedside score --help`. Returns the exit code."""
-    params = load_params(params_file) if params_file else None
-    cases = {case.case_id: case for case in (load_cases(spec) if spec else bundled_cases())}
-    shelf = Bookshelf(profiles)
-    cards: list[Scorecard] = []
-    reader = read_traces(traces)
-    sets: dict[str, str] = {}
-    for trace in reader:
-        case = _case_of(trace.case_id, cases, spec)
-        knowledge = shelf.knowledge(case)
-        sets[knowledge.version] = knowledge.profiles.header.profile_set
-        cards.append(score_trace(trace, case, knowledge, params))
-    for line in reader.warnings:
-        note(line)
-    if not cards:
-        raise BedsideError("holds no trace", str(traces))
-    if out is not None:
-        with atomic_file(out) as handle:
-            for card in cards:
-                handle.write(card.to_json().encode("utf-8") + b"\n")
+
+def score_traces(
+    traces: Path,
+    spec: str | None,
+    profiles: str,
+    params_file: Path | None,
+    out: Path | None,
+    as_json: bool,
+    tables: Sequence[Path] = (),
+    explain: str | None = None,
+) -> int:
+    """Score a run; see `bedside score --help`. Returns the exit code: 0, or 4 if traces were left out because they are wrong.
+
+    Raises:
+        BedsideError: a file that is missing or malformed, a table of an unknown kind, or no trace that can be scored.
+    """
+    from ui.tables import check_table_names, write_tables
+
+    check_table_names(tables)
+    run = open_run(traces, spec, profiles, params_file)
+    if explain is not None:
+        from ui.explain import explain_trace
+
+        return explain_trace(run, explain, as_json)
+    cards, sets, columns = _score_all(run, out, bool(tables))
+    run.tell_faults()
+    write_tables(tables, cards, columns)
     groups: dict[str, list[Scorecard]] = defaultdict(list)
     for card in cards:
         groups[card.kb_version].append(card)
     for version, group in groups.items():
-        _show(summarise(group), sets[version], version, as_json)
-    return 0
+        _show(summarise(group), sets[version], version, run.fault_counts(), as_json)
+    return EXIT_INCOMPLETE if run.faults else 0
 
 
-def _case_of(case_id: str, cases: dict[str, PatientVector], spec: str | None) -> PatientVector:
-    if case_id not in cases:
-        raise BedsideError(
-            f"the case {case_id} of a trace is not in {spec or 'the bundled cases'}", "--cases", "give the cases of that run"
-        )
-    return cases[case_id]
+def _score_all(run: ScoredRun, out: Path | None, with_columns: bool) -> tuple[list[Scorecard], dict[str, str], dict[str, dict[str, Value]]]:
+    """Score every trace; whole cards go to the file, lean ones stay in memory."""
+    from ui.tables import case_columns
+
+    cards: list[Scorecard] = []
+    sets: dict[str, str] = {}
+    columns: dict[str, dict[str, Value]] = {}
+    keeper = LeanCards()
+    with ExitStack() as stack:
+        handle = stack.enter_context(atomic_file(out)) if out is not None else None
+        for scored in run:
+            if handle is not None:
+                handle.write(scored.card.to_json().encode("utf-8") + b"\n")
+            cards.append(keeper.lean(scored.card))
+            sets[scored.knowledge.version] = scored.knowledge.profiles.header.profile_set
+            if with_columns:
+                columns[scored.card.trace_id] = case_columns(scored)
+    return cards, sets, columns
 
 
-def _show(summaries: list[ExaminerSummary], profile_set: str, version: str, as_json: bool) -> None:
+def _show(summaries: list[ExaminerSummary], profile_set: str, version: str, left_out: dict[str, int], as_json: bool) -> None:
     if as_json:
         for summary in summaries:
-            say_json({"profiles": profile_set, **summary.model_dump(mode="json")})
+            say_json({"profiles": profile_set, "left_out": left_out, **summary.model_dump(mode="json")})
         return
+    title = f"scores with the {profile_set} profiles (knowledge {version}); means with 95 % intervals; no one of them ranks"
+    table(title, ["examiner", "scored", *(label for _, label in HEADLINES)], _rows(summaries, HEADLINES))
+    table(
+        "harm ↓ by curated tables that no clinician has reviewed",
+        ["examiner", "scored", *(label for _, label in HARM)],
+        _rows(summaries, HARM),
+    )
+
+
+def _rows(summaries: list[ExaminerSummary], columns: tuple[tuple[str, str], ...]) -> list[list[str]]:
     rows = []
     for summary in sorted(summaries, key=lambda item: item.examiner_id):
         row = [summary.examiner_id, f"{summary.n_scored} of {summary.n_traces}"]
-        for name, _ in HEADLINES:
+        for name, _ in columns:
             metric = summary.metrics.get(name)
             if metric is None or metric.mean is None:
                 row.append("–")
@@ -81,8 +118,7 @@ def _show(summaries: list[ExaminerSummary], profile_set: str, version: str, as_j
             nulls = f" ({metric.n_null} null)" if metric.n_null else ""
             row.append(f"{metric.mean:.2f}{low_high}{nulls}")
         rows.append(row)
-    title = f"scores with the {profile_set} profiles (knowledge {version}); means with 95 % intervals; no one of them ranks"
-    table(title, ["examiner", "scored", *(label for _, label in HEADLINES)], rows)
+    return rows
 
 
 def in_words(card: Scorecard) -> list[str]:

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics.crediting import Crediting, cover, relevance_set
-from metrics.elicitation import f_beta, gains, ndcg, turn_cost
+from metrics.elicitation import f_beta
 from metrics.events import QuestionEvent
+from metrics.order import gains, ndcg, turn_cost
 from metrics.params import ScoreParams
 from metrics.scorecard import score_trace
 from ontology.profiles import DiseaseProfile, Feature, ProfileSet
@@ -197,7 +198,16 @@ def test_candidates_make_questions_fair(world: Any) -> None:
     assert scores["precision_ddx"].value == pytest.approx(2 / 3)
     assert scores["precision_ddx"].components["candidates"] == ["Giant cell arteritis", "Migraine"]
     assert scores["ses_ddx"].value == pytest.approx(f_beta(2 / 3, scores["recall"].value))
-    assert world.score(world.start().commit(GCA)).scores["ses_ddx"].value is None
+    assert scores["ses_ddx"].components["from"] == "differential"
+
+
+def test_without_a_differential_the_opening_names_the_candidates(world: Any) -> None:
+    """4.1: diseases that the belief after the opening gives .01 or more."""
+    trace = world.start().ask(("fever", "affirmed")).ask(("photophobia", "denied")).ask(("X:junk-1", "denied")).commit(GCA)
+    scores = world.score(trace).scores
+    assert scores["precision_ddx"].components["from"] == "belief"
+    assert sorted(scores["precision_ddx"].components["candidates"]) == ["Giant cell arteritis", "Migraine", "Tension-type headache"]
+    assert (scores["precision"].value, scores["precision_ddx"].value) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
 
 
 def test_self_coherence_is_against_what_was_concluded(world: Any) -> None:

@@ -85,6 +85,34 @@ CHANGES: list[dict[str, Any]] = [
     {"credit_delta": 0.9},
     {"hmax": 1},
     {"ndcg_k": 2},
+    {"ndcg_discount": "turn"},
+    {"ndcg_discount": "exponential"},
+    {"s_dise_cost": "one_sided"},
+    {"s_dise_cost": "exponential"},
+    {"s_dise_relevance": "weighted"},
+    {"askable": "all"},
+    {"closure": "all"},
+    {"closure": "ddx"},
+    {"closure": "belief"},
+    {"reliability_score": "s_dise"},
+    {"ndcg_gamma": 0.5},
+    {"closure_belief": 1.0},
+    {"veto": "soft"},
+    {"veto": "contradiction_only"},
+    {"sdd_headline": "symmetric"},
+    {"sdd_headline": "jaccard"},
+    {"sdd_headline": "ic"},
+    {"sdd_headline": "directional"},
+    {"ic_method": "sanchez"},
+    {"anchor_restricted": 0.95},
+    {"anchor_altcov": 0.0},
+    {"anchor_perseveration": 1.0},
+    {"anchor_window": 1},
+    {"anchor_bf": 0.01},
+    {"anchor_questions": 40},
+    {"anchor_flag": "wrong"},
+    {"anchor_feature": 0.6},
+    {"anchor_candidates": 2},
     {"missing_weight": 0.1},
     {"core_weight": 0.1},
     {"ddx_threshold": 0.45},
@@ -96,25 +124,38 @@ CHANGES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: next(iter(change)))
+BASE: dict[str, dict[str, Any]] = {
+    "ndcg_gamma": {"ndcg_discount": "exponential"},
+    "closure_belief": {"closure": "belief"},
+    "reliability_score": {"veto": "soft"},
+}
+"""What has to be chosen before a parameter means anything."""
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: "-".join(map(str, *change.items())))
 def test_a_score_lists_every_parameter_it_depends_on(world: Any, change: dict[str, Any]) -> None:
     """14: no score changes by a parameter that it does not name, and every parameter changes something."""
     case = world.new_case(
         7,
         secondary=[{"name": "Migraine", "icd10": ["G43"]}],
         differential=[{"dx": {"name": "Migraine", "icd10": ["G43"]}, "prob": 0.4}, {"dx": {"name": "x", "icd10": ["G44.2"]}, "prob": 0.6}],
+        sine_qua_non=[world.id("diplopia")],
     )
+    (name,) = change
+    base = BASE.get(name, {})
     knowledge = _with_a_bare_feature(world)
     traces = [
         world.golden_dialogue_on(case, "A").ask(("nausea", None), ("phonophobia", "denied")).commit(("Migraine", "G43.9"), seed=1),
         world.golden_dialogue_on(case, "A").commit(("Giant cell arteritis", "M31.6", 0.5), ("???", None, 0.3), seed=2),
         world.start(case).ask(("abn_vision", "affirmed")).ask(("anorexia", "affirmed")).commit(("???", None), seed=3),
+        world.golden_dialogue_on(case, "B").commit(("Migraine", "G43.9"), seed=4),
+        world.golden_dialogue_on(case, "A").ask(("anorexia", "denied"), ("myalgia", "denied")).commit(("Migraine", "G43.9"), seed=6),
+        world.golden_dialogue_on(case, "B").ask(("fever", "denied")).ask(("X:junk-2", "denied")).commit(("Cluster", "G44.0"), seed=5),
     ]
     changed = set()
     for trace in traces:
-        before = score_trace(trace, case, knowledge).scores
-        after = score_trace(trace, case, knowledge, ScoreParams(**change)).scores
-        (name,) = change
+        before = score_trace(trace, case, knowledge, ScoreParams(**base)).scores
+        after = score_trace(trace, case, knowledge, ScoreParams(**base, **change)).scores
         for metric in before.keys() & after.keys():
             assert set(after[metric].params) == set(before[metric].params)
             if after[metric].value != before[metric].value:
@@ -128,9 +169,10 @@ def test_a_score_lists_every_parameter_it_depends_on(world: Any, change: dict[st
 
 
 def _with_a_bare_feature(world: Any) -> Any:
-    """The profiles with a feature that has no frequency, two links below a concept that is asked."""
-    profiles = [
-        profile.model_copy(update={"features": [*profile.features, Feature(concept=world.id("visual_loss"), name="Visual loss")]})
-        for profile in world.profiles.profiles.values()
+    """The profiles with a feature that has no frequency, two links below a concept that is asked, and one that nobody is asked for."""
+    bare = [
+        Feature(concept=world.id("visual_loss"), name="Visual loss"),
+        Feature(concept=world.id("nausea"), name="Nausea", frequency_class="frequent", askable=False),
     ]
+    profiles = [profile.model_copy(update={"features": [*profile.features, *bare]}) for profile in world.profiles.profiles.values()]
     return world.knowing(ProfileSet(world.profiles.header, profiles))

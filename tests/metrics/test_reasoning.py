@@ -43,9 +43,25 @@ def test_tau_is_strict(world: Any) -> None:
     assert world.values(nothing, params=ScoreParams(tau=0))["reliability"] is False
 
 
-def test_veto_is_not_claimed(world: Any) -> None:
-    """5.2: what is not evaluated yet says so."""
-    assert world.score(world.start().commit(GCA)).scores["reliability"].components["veto"] == "not evaluated"
+def test_reliability_may_be_judged_by_s_dise(world: Any) -> None:
+    """5.1 ALT: MDDial's own score in place of SES."""
+    values = world.values(world.golden_dialogue("A").commit(GCA), params=ScoreParams(reliability_score="s_dise", tau=0.665))
+    assert (values["reliability"], values["reliability_graded"]) == (True, pytest.approx(values["s_dise"]))
+    assert world.values(world.golden_dialogue("A").commit(GCA), params=ScoreParams(tau=0.665))["reliability"] is False
+
+
+def test_closure_has_alternatives(world: Any) -> None:
+    """5.4 ALT: over all features, over the core of all candidates, or by the belief in the leader."""
+    trace = world.golden_dialogue("A").commit(GCA)
+    coverage = {
+        closure: world.score(trace, params=ScoreParams(closure=closure)).scores["premature_closure"].components
+        for closure in ("core", "all", "ddx", "belief")
+    }
+    assert coverage["core"]["coverage"] == pytest.approx(0.5909, abs=5e-5)
+    assert coverage["all"]["coverage"] == pytest.approx(0.5385, abs=5e-5)
+    assert coverage["ddx"]["coverage"] < coverage["core"]["coverage"]
+    assert coverage["belief"]["belief_in_leader"] > 0.99
+    assert all(found["core_coverage"] == coverage["core"]["core_coverage"] for found in coverage.values())
 
 
 KEYS = "fever weight_loss fatigue jaw_claudication visual_loss nausea stress anorexia joint_stiffness impaired_mastication".split()

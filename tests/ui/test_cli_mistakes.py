@@ -107,7 +107,7 @@ MODEL = ("run", "--out", "r", "--examiner", "model", "--model", "m")
         (["cases", "import", "ddxplus", str(FORM), "--split", "test", "--out", "c.jsonl"], ["no patient file of test"]),
         (["cases", "import", "ddxplus", str(FORM), "--out", "c.parquet"], ["c.parquet: cases are written as JSON lines", ".jsonl"]),
         (["cases", "import", "ddxplus", str(FORM), "--out", "/dev/null/c.jsonl"], ["/dev/null/c.jsonl: cannot be written"]),
-        (["run", "--out", "r", "--examiner", "houses"], ["no examiner is called 'houses'", "known: hasty, checklist, infogain-fast"]),
+        (["run", "--out", "r", "--examiner", "houses"], ["no examiner is called 'houses'", "known: hasty, silent, random, checklist"]),
         (["run", "--out", "r", "--examiner", "script:gone.txt"], ["gone.txt: cannot be read (No such file"]),
         (["run", "--out", "r", "--cases", "gone"], ["gone: no such file, folder or bundled set"]),
         (["run", "--out", "/dev/null/r", "--limit", "1"], ["/dev/null/r: cannot be used as a run folder"]),

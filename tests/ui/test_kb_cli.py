@@ -74,3 +74,22 @@ def test_counted_and_rare_profiles_are_shown_too() -> None:
 def test_an_unknown_disease_is_one_line() -> None:
     with pytest.raises(BedsideError, match="did you mean"):
         run("show", "pneumo")
+
+
+@pytest.mark.parametrize(
+    ("asked", "offered"),
+    [
+        ("heart attack", "acute-coronary-syndrome|painless-myocardial-infarction|ddx-possible-nstemi-stemi"),
+        ("giant cell artritis", "gca \\(Giant cell arteritis\\)"),
+        ("pnuemonia", "pneumonia \\(Community-acquired pneumonia\\)"),
+        ("lung embolism", "pulmonary-embolism"),
+    ],
+)
+def test_a_lay_or_misspelt_name_is_answered_with_diseases_near_it(asked: str, offered: str) -> None:
+    with pytest.raises(BedsideError, match=f"did you mean .*({offered})"):
+        run("show", asked)
+
+
+def test_a_name_near_none_says_what_is_known() -> None:
+    with pytest.raises(BedsideError, match="names in English"):
+        run("show", "zzzz")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from ontology.mentions import Mention
 from simulator.trace import Turn
@@ -63,17 +64,24 @@ def dialogue_html(turns: Iterable[Turn], thinking: bool = False) -> str:
     return f'<div class="dialogue">{"".join(rows)}</div>'
 
 
-def transcript_html(turns: Sequence[Turn], name_of: NameOf) -> str:
+def transcript_html(
+    turns: Sequence[Turn],
+    name_of: NameOf,
+    speakers: Mapping[str, str] = MappingProxyType(SPEAKERS),
+    below: Mapping[int, str] = MappingProxyType({}),
+) -> str:
     """The dialogue with every mention in a box with its shape, and what it means under the turn.
 
     Args:
         turns: the turns.
         name_of: the name of a concept.
+        speakers: how each role is called.
+        below: by turn index, HTML to put under a turn.
     """
     rows = []
     for turn in turns:
         words = "".join(_piece(text, covering, name_of) for text, covering in segments(turn))
-        rows.append(_row(turn, words, _findings(turn, name_of)))
+        rows.append(_row(turn, words, _findings(turn, name_of) + below.get(turn.idx, ""), speakers))
     return f'<div class="dialogue marked">{"".join(rows)}</div>'
 
 
@@ -87,8 +95,8 @@ def legend_html() -> str:
     return f'<ul class="legend">{items}</ul>'
 
 
-def _row(turn: Turn, words: str, below: str) -> str:
-    who = SPEAKERS[turn.role]
+def _row(turn: Turn, words: str, below: str, speakers: Mapping[str, str] = MappingProxyType(SPEAKERS)) -> str:
+    who = speakers[turn.role]
     notes = [NOTES[note.code] for note in turn.notes if note.code in NOTES]
     if turn.truncated_answer:
         notes.append(TRUNCATED)

@@ -1,0 +1,1 @@
+"""`bedside report`: a run as one HTML file that needs nothing else."""
