@@ -31,8 +31,9 @@ install-quickumls: $(VENV)/.installed-dev
 demo: install
 	$(BIN)/bedside demo
 
+# One process a core, each with the files it takes, since a file's tests share what they have played.
 test: install-dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 real: install-dev
 	BEDSIDE_REQUIRE_REAL_DATA=1 $(BIN)/python -m pytest tests/real

@@ -141,8 +141,11 @@ def test_questions_ask_for_their_concept(vocabulary: Vocabulary) -> None:
         for question in row.ask:
             total += 1
             found = annotate_examiner(question, vocabulary)
-            asked = {(family_concept_of(m, vocabulary) or m.cui, m.attribute) for m in found.mentions if m.dialogue_role == "asked"}
-            if asked != {(row.id, None)}:
+            mentions = [m for m in found.mentions if m.dialogue_role == "asked"]
+            asked = {(family_concept_of(m, vocabulary) or m.cui, m.attribute) for m in mentions}
+            # "Is it worse at night?" asks for a finding and for a detail of the complaint: whichever the patient has is told.
+            both = vocabulary.detail(row.id) is not None and len(mentions) == 1 and row.id in (mentions[0].cui, *mentions[0].alt_cuis)
+            if asked != {(row.id, None)} and not both:
                 missed[row.id].append(f"{row.name}: {question!r} asks {sorted((vocabulary.name(c), a or '') for c, a in asked)}")
     misses = [line for lines in missed.values() for line in lines]
     assert len(misses) <= (1 - SHARE_OF_ASKS) * total, "\n".join(misses)
