@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 # The constraints hold for the build backend too, so that an installation is the same every time.
 PIP    := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install -q --only-binary=:all:
 
-.PHONY: demo test lint browser real bench clean install install-dev install-quickumls
+.PHONY: demo test lint browser real postgres bench clean install install-dev install-quickumls
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -37,6 +37,9 @@ test: install-dev
 
 real: install-dev
 	BEDSIDE_REQUIRE_REAL_DATA=1 $(BIN)/python -m pytest tests/real
+
+postgres: install-dev
+	BEDSIDE_REQUIRE_POSTGRES=1 $(BIN)/python -m pytest tests/simulator/index
 
 browser: install-dev
 	BEDSIDE_REQUIRE_BROWSER=1 $(BIN)/python -m pytest tests/browser

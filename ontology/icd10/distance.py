@@ -215,7 +215,7 @@ def expected_sdd(preds: Iterable[tuple[Codes, float]], truth: Codes) -> float:
         value += probability * sdd(pred, truths)
     if mass > 1.0 + 1e-9:
         raise ValueError("probabilities sum to more than 1")
-    return value + max(0.0, 1.0 - mass) * UNRESOLVED
+    return min(UNRESOLVED, value + max(0.0, 1.0 - mass) * UNRESOLVED)  # sums of shares may pass 1 by a rounding
 
 
 def is_same_or_descendant(pred: Codes, truth: Codes) -> bool:

@@ -248,7 +248,9 @@ def test_a_dialogue_is_replayed_by_number_id_or_beginning(bedside: Bedside) -> N
     assert "(asked, " not in bedside("replay", "r", "--trace", str(shown), "--no-concepts").out
 
 
-@pytest.mark.parametrize(("wanted", "part"), [("trace-", "6 traces for"), ("99", "no trace for '99'"), ("zzz", "no trace for 'zzz'")])
+@pytest.mark.parametrize(
+    ("wanted", "part"), [("trace-", "6 traces for"), ("99trace", "no trace for '99trace'"), ("zzz", "no trace for 'zzz'")]
+)
 def test_a_dialogue_that_is_not_there_or_not_the_only_one_is_refused(bedside: Bedside, wanted: str, part: str) -> None:
     bedside(*RUN)
     done = bedside("replay", "r", "--trace", wanted)

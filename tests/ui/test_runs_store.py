@@ -65,7 +65,10 @@ def test_runs_are_listed_with_their_counts(bedside: Bedside) -> None:
     played(bedside, "one")
     played(bedside, "deeper/two", "--repeats", "2")
     lines = [json.loads(line) for line in bedside("runs", "list", "--json").out.splitlines()]
-    assert [(Path(line["path"]).name, line["finished"], line["cases"], line["present"]) for line in lines] == [
+    assert [
+        (Path(line["path"]).name, line["finished"], line["cases"], line["present"])
+        for line in sorted(lines, key=lambda line: str(line["finished"]))
+    ] == [
         ("one", 3, 3, True),
         ("two", 6, 3, True),
     ]

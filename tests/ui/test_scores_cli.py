@@ -201,7 +201,7 @@ def test_tables_in_two_forms_at_once(bedside: Bedside) -> None:
         (["--table", "t.xlsx"], ["t.xlsx", "a table ending in .xlsx is not written", "use .csv or .parquet"]),
         (["--table", "t"], ["a table ending in nothing is not written"]),
         (["--table", "/dev/null/t.csv"], ["/dev/null/t.csv: cannot be written"]),
-        (["--explain", "99"], ["no trace for '99'"]),
+        (["--explain", "99trace"], ["no trace for '99trace'"]),
         (["--explain", "trace-"], ["8 traces for 'trace-'", "more of the id"]),
         (["--explain", "1", "--cases", "starter"], ["is not in starter"]),
         (["--explain", "1", "--params", "gone.toml"], ["gone.toml: cannot be read"]),
