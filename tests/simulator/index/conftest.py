@@ -61,7 +61,8 @@ def postgres_server() -> Iterator[str]:
     """Start one; yields its URL without a database name, and ends it."""
     bin_folder, user, port = programs(), _owner(), _free_port()
     assert bin_folder is not None
-    folder = Path(tempfile.mkdtemp(prefix="bedside-pg-"))
+    # Another user may have no way into the temporary folder of this one.
+    folder = Path(tempfile.mkdtemp(prefix="bedside-pg-", dir=None if user is None else "/tmp"))
     if user is not None:
         shutil.chown(folder, user)
     server = None
