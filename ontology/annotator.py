@@ -16,7 +16,7 @@ from ontology.mentions import Answer
 from ontology.patient_turns import annotate_patient
 from ontology.plans import plans_of
 from ontology.questions import PRESENTING_COMPLAINT, QuestionReader, distinct_findings, hedged, pleasantry
-from ontology.remarks import EXPLANATION, REMARK, TEST_EXPLAINED, is_safety_net
+from ontology.remarks import is_explanation, is_remark, is_safety_net
 from ontology.text import sentences
 from ontology.vocabulary import Match, Vocabulary
 
@@ -113,8 +113,7 @@ def _explains(text: str, start: int, matches: list[Match], vocabulary: Vocabular
     for match in matches:
         if vocabulary.kind(match.concept) in RECORD_KINDS:
             masked = masked[: match.start - start] + "x" * (match.end - match.start) + masked[match.end - start :]
-    remark = EXPLANATION.search(text) or TEST_EXPLAINED.search(masked) or REMARK.search(text)
-    return remark is not None and not plans_of(text) and not cues.GIVEN_TO_PATIENT.search(text)
+    return (is_explanation(text, masked) or is_remark(text)) and not plans_of(text) and not cues.GIVEN_TO_PATIENT.search(text)
 
 
 def _statement(builder: AnnotationBuilder, vocabulary: Vocabulary, matches: list[Match], text: str, start: int, focus: Focus) -> Focus:

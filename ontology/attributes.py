@@ -5,6 +5,7 @@ from __future__ import annotations
 from ontology.concepts import Attribute
 from ontology.cues import DESCRIPTION, PRESENCE_START, REACH, SAID_OF_CONCEPT, STILL_ASKED
 from ontology.detail_cues import ATTRIBUTE_CUES
+from ontology.text import lower_in_place
 
 PRESENCE_KEEPS: frozenset[str] = frozenset({"radiation", "location", "duration", "onset", "aggravating", "relieving", "progression"})
 """Attributes that a question for presence may still ask: "Do you have pain that spreads?"; "sharp pain" asks for pain."""
@@ -56,6 +57,7 @@ def attribute_asked(text: str, masked: str, has_concept: bool) -> tuple[Attribut
         masked: the same with the words of its findings masked: they ask for no detail.
         has_concept: whether it names a finding that may be new: "do you have severe pain?" asks for the pain.
     """
+    text, masked = lower_in_place(text), lower_in_place(masked)
     for_presence = has_concept and asks_presence(text)
     for attribute, pattern in ATTRIBUTE_CUES:
         # "Where did you travel?" names the concept and the detail in the same words.

@@ -195,13 +195,12 @@ CONSEQUENCE = re.compile(
 )
 """Where a question says why it is asked: "any injuries that could explain the back pain"."""
 OFFER = re.compile(
-    r"\b(?:would you like (?:a|an|me|us|some|to (?:see|have|come|bring))|shall (?:i|we)|do you need (?:help|a hand|an "
+    r"\b(?=\w)(?:would you like (?:a|an|me|us|some|to (?:see|have|come|bring))|shall (?:i|we)|do you need (?:help|a hand|an "
     r"interpreter|a chaperone|"
     r"a (?:sick )?note|a certificate|a letter|a prescription)|(?:right|ok|okay|comfortable|warm) (?:in here|there)|in here all right|"
-    r"would \w+ (?:\w+ ){0,4}(?:work|suit)|(?:work|suit) for you|drive you home|can i get you|i(?:'m| am) going to|have you got someone)\b",
-    _ANY_CASE,
+    r"would \w+ (?:\w+ ){0,4}(?:work|suit)|(?:work|suit) for you|drive you home|can i get you|i(?:'m| am) going to|have you got someone)\b"
 )
-"""Offers and arrangements: what they name is not asked."""
+"""Offers and arrangements, in small letters: what they name is not asked."""
 REACH = 40
 """Characters before a finding in which ALONGSIDE and SAID_OF_CONCEPT are looked for."""
 HYPOTHETICAL = re.compile(

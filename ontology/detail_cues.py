@@ -382,5 +382,6 @@ DETAIL_CUES: tuple[tuple[Attribute, tuple[str, ...]], ...] = (
 """Attribute and its words, the most telling first; an attribute may come more than once."""
 
 ATTRIBUTE_CUES: tuple[tuple[Attribute, re.Pattern[str]], ...] = tuple(
-    (name, re.compile(r"\b(?:" + "|".join(alternatives) + r")(?:(?<=\W)|\b)", re.IGNORECASE)) for name, alternatives in DETAIL_CUES
+    (name, re.compile(r"\b(?=\w)(?:" + "|".join(alternatives) + r")(?:(?<=\W)|\b)")) for name, alternatives in DETAIL_CUES
 )
+"""For texts in small letters (`lower_in_place`)."""

@@ -17,6 +17,7 @@ from ontology.vocabulary import Match, Vocabulary
 
 CONJUNCTIONS = frozenset({"or", "and", "nor"})
 PREPOSITIONS = frozenset({"in", "of", "on", "at", "with", "around", "to"})
+JOINING = CONJUNCTIONS | PREPOSITIONS
 DEGREES = frozenset(
     normal_form(word) for word in "significant severe recent unusual unexplained much more slight bad mild little new sudden".split()
 )
@@ -66,8 +67,6 @@ def matches_in(text: str, vocabulary: Vocabulary) -> list[Match]:
 
 def _entry(words: Sequence[Token], vocabulary: Vocabulary) -> Match | None:
     """What exactly these words mean, in the order given."""
-    if not vocabulary.may_begin(words[0].norm, len(words)):
-        return None
     length, entry = vocabulary.longest_at(list(words), 0)
     if entry is None or length != len(words):
         return None
@@ -114,18 +113,19 @@ def _swapped(
     words: list[Token], first: int, first_end: int, second: int, last: int, found: list[Match], vocabulary: Vocabulary
 ) -> list[Match]:
     """With the words first..first_end-1 put behind second..last, if that is a phrase and nothing longer is found there."""
-    if not vocabulary.may_begin(words[second].norm, last - second + 1 + first_end - first):
+    order = [*words[second : last + 1], *words[first:first_end]]
+    if any(word.norm in JOINING for word in order):
+        return found
+    match = _entry(order, vocabulary)
+    if match is None:
         return found
     span = range(first, last + 1)
-    if any(w.norm in PREPOSITIONS or w.norm in CONJUNCTIONS for w in (*words[first:first_end], *words[second : last + 1])):
-        return found
     touched = [m for m in found if m.first_token in span or m.last_token in span or m.first_token < first <= m.last_token]
     if any(m.first_token not in span or m.last_token not in span or m.last_token - m.first_token + 1 >= len(span) for m in touched):
         return found
-    if sum(m.last_token - m.first_token + 1 for m in touched) >= len(words[first:first_end]) + len(words[second : last + 1]):
+    if sum(m.last_token - m.first_token + 1 for m in touched) >= len(order):
         return found  # each half is a finding already
-    match = _entry([*words[second : last + 1], *words[first:first_end]], vocabulary)
-    if match is None or second - first_end == 0 and not touched:
+    if second - first_end == 0 and not touched:
         return found
     match = replace(match, first_token=first, last_token=last)
     kept = [m for m in found if m not in touched]
@@ -175,7 +175,7 @@ def _tails(text: str, words: list[Token], match: Match, found: list[Match], voca
 
 def _shared(head: list[Token], tail: list[Token], begin: int, found: list[Match], vocabulary: Vocabulary, sensation: bool) -> Match | None:
     match = _entry([*head, *tail], vocabulary)
-    if match is None or any(word.norm in CONJUNCTIONS or word.norm in PREPOSITIONS for word in tail):
+    if match is None or any(word.norm in JOINING for word in tail):
         return None
     alone = next((m for m in found if m.first_token == begin), None)
     if alone is not None:
@@ -211,7 +211,7 @@ def _heads(words: list[Token], match: Match, found: list[Match], vocabulary: Voc
         if first < 0 or any(m.last_token >= first and m.first_token < joint for m in found):
             continue
         head = words[first:joint]
-        if any(word.norm in CONJUNCTIONS or word.norm in PREPOSITIONS for word in head):
+        if any(word.norm in JOINING for word in head):
             continue
         for dropped in range(1, len(own)):
             added = _entry([*head, *own[dropped:]], vocabulary)

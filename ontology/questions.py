@@ -11,7 +11,8 @@ from ontology.annotation import AnnotationBuilder, Focus, disease_of
 from ontology.attributes import attribute_asked, without_descriptions
 from ontology.concepts import Attribute
 from ontology.detail_subjects import bearers, hinders, is_definite, resolved, trimmed
-from ontology.remarks import REMARK
+from ontology.remarks import is_remark
+from ontology.text import lower_in_place
 from ontology.vocabulary import Match, Vocabulary
 
 PRESENTING_COMPLAINT = "X:presenting-complaint"
@@ -83,7 +84,7 @@ class QuestionReader:
         return Focus(known[-1].concept, ids[-1])
 
     def _clause(self, text: str, start: int, matches: list[Match], focus: Focus, last: bool) -> Focus:
-        if cues.OFFER.search(text) or REMARK.search(text):
+        if cues.OFFER.search(lower_in_place(text)) or is_remark(text):
             self._builder.act("meta", topic=pleasantry(text) or "remark")
             return focus
         consequence = cues.CONSEQUENCE.search(text)

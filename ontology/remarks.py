@@ -1,10 +1,14 @@
-"""Sentences of an examiner's that ask and state nothing clinical: offers, arrangements, explanations, small talk, safety-netting (E9)."""
+"""Sentences of an examiner's that ask and state nothing clinical: offers, arrangements, explanations, small talk, safety-netting (E9).
+
+The patterns know small letters only: what a function here is given is made small first (`lower_in_place`).
+"""
 
 from __future__ import annotations
 
 import re
 
-_ANY_CASE = re.IGNORECASE
+from ontology.text import lower_in_place
+
 _LEAD = r"^\W*(?:(?:and|so|ok|okay|right|well|now|great|good|alright|sorry|um|uh|er|but|then|also|please|just|before (?:we|i) \w+)\b\W*)*"
 _YOURS = (
     r"(?:journey|trip|traffic|weather|weekend|holidays?|christmas|easter|vacation|flight|drive|parking|morning|match|game|party|wedding)"
@@ -13,19 +17,20 @@ _DAYS = r"(?:now|this|that|today|tomorrow|(?:mon|tues|wednes|thurs|fri|satur|sun
 _KIN = r"(?:husband|wife|partner|mum|mom|mother|dad|father|son|daughter|friend|sister|brother)"
 
 _OFFERS = (
-    rf"{_LEAD}(?:shall|should) (?:i|we)\b(?! (?:be worried|worry))",
-    rf"{_LEAD}(?:would|do) you (?:like|prefer|want) (?:me|us|a|an|some|someone|something to|anything to|to (?!tell|describe|talk about|"
-    rf"share|"
+    r"(?:shall|should) (?:i|we)\b(?! (?:be worried|worry))",
+    r"(?:would|do) you (?:like|prefer|want) (?:me|us|a|an|some|someone|something to|anything to|to (?!tell|describe|talk about|"
+    r"share|"
     r"have a drink|urinate|pass|eat|vomit|harm|hurt|end|die|kill)|your|the|it|that)\b",
-    rf"{_LEAD}would you (?:rather|mind|prefer|be (?:happy|willing|okay|ok|comfortable|interested|open|free|available|all right))\b",
-    rf"{_LEAD}do you need (?:me|us|someone|directions|any help (?:with the|getting (?:there|here|home|dressed))|help getting|(?:a|an|"
-    rf"another|"
+    r"would you (?:rather|mind|prefer|be (?:happy|willing|okay|ok|comfortable|interested|open|free|available|all right))\b",
+    r"do you need (?:me|us|someone|directions|any help (?:with the|getting (?:there|here|home|dressed))|help getting|(?:a|an|"
+    r"another|"
     r"any|some) (?:\w+ )?(?:chaperone|interpreter|translator|note|letter|certificate|prescription|refill|minute|moment|break|blanket|"
     r"lift|hand|taxi|copy|pen|tissue|water|time|leaflet|appointment))",
-    rf"{_LEAD}(?:can|could|may|let) (?:i|me) (?:get|offer|fetch|bring|pass|find|give) you\b",
-    r"\bmind (?:if|me asking|your (?:head|step)|the step)\b",
+    r"(?:can|could|may|let) (?:i|me) (?:get|offer|fetch|bring|pass|find|give) you\b",
+    r"(?:do you have|have you(?: got)?|are there|what|got)? ?(?:any |other |more |further )*questions\b",
 )
 _ARRANGEMENTS = (
+    r"\bmind (?:if|me asking|your (?:head|step)|the step)\b",
     r"\b(?:what|which) (?:time|day|date)s? (?:works?|suits?|would (?:suit|work|be)|is (?:best|good)|are you)\b",
     r"\bwhen (?:are you (?:free|available)|can (?:you|we) (?:come|make|get|see|meet)|would (?:suit|work|be)|should i|shall|"
     r"could you come)\b",
@@ -63,7 +68,6 @@ _TALK = (
     r"\b(?:private place|talk freely|speak freely|somewhere private|possible to speak to|okay to talk|able to talk (?:now|freely))\b",
 )
 _UNDERSTANDING = (
-    rf"{_LEAD}(?:do you have|have you(?: got)?|are there|what|got)? ?(?:any |other |more |further )*questions\b",
     r"\b(?:anything|something) (?:else )?(?:you'd|you would|you want to|you) (?:like to |want to )?(?:ask|know|discuss|unsure about)\b|"
     r"\b(?:unsure|"
     r"unclear) about\b",
@@ -86,10 +90,10 @@ _OF_THE_EXAMINATION = (
     r"slightly) (?:bit|"
     r"little|sharp|small|cold|uncomfortable|pressure|discomfort|cool)\b",
 )
-REMARK = re.compile("|".join((*_OFFERS, *_ARRANGEMENTS, *_TALK, *_UNDERSTANDING, *_OF_THE_EXAMINATION)), _ANY_CASE)
-"""A clause that only arranges, offers, greets or checks that one is understood."""
+_REMARK_START = re.compile(rf"{_LEAD}(?:{'|'.join(_OFFERS)})")
+_REMARK_WITHIN = re.compile(rf"\b(?=\w)(?:{'|'.join((*_ARRANGEMENTS, *_TALK, *_UNDERSTANDING, *_OF_THE_EXAMINATION))})")
 
-EXPLANATION = re.compile(
+_EXPLAINS_FIRST = re.compile(
     rf"{_LEAD}(?:(?:most|many|some|a lot of|lots of|plenty of|few|other) (?:people|patients|\w+(?: \w+)?)|people|patients|side effects|"
     rf"what (?:that|"
     r"this) means|that means|it means|think of|imagine|let me (?:explain|recap|summari[sz]e|show you|tell you|draw|see if|walk you|"
@@ -99,30 +103,28 @@ EXPLANATION = re.compile(
     r"(?:this|these|that|your|the) (?:new )?(?:medicines?|medication|tablets?|pills?|drugs?|antibiotics?|treatment|creams?|injections?|"
     r"jabs?|results?|"
     r"nurse|hospital|leaflet|procedure)\b)"
-    r"|\b(?:is|are) (?:very |quite |really |a very |extremely )?common\b|\bcan have (?:lots|many|several|different)\b|\bwon't help with\b|"
+)
+_EXPLAINS_WITHIN = re.compile(
+    r"\b(?:is|are) (?:very |quite |really |a very |extremely )?common\b|\bcan have (?:lots|many|several|different)\b|\bwon't help with\b|"
     r"\b(?:usually|often|typically|generally|normally) (?:causes?|goes? away|clears? up|gets? better|has no|have no)\b|\b(?:is|"
     r"are) when (?:the|there|your)\b|"
     r"\bnothing to be (?:ashamed|worried)|\bresults? (?:will|should|are|take|come|back)\b|\bbe called (?:in )?for\b|\bbefore the (?:test|"
     r"scan|procedure|"
     r"operation)\b|\b(?:what|how) the \w+(?: \w+)? (?:will|works?|shows?)\b|\bis an? (?:\w+ ){0,3}(?:cause|tracing|picture|test|"
     r"infection|type|form|name|"
-    r"kind|condition) (?:of|that|where|for|in|which)\b",
-    _ANY_CASE,
+    r"kind|condition) (?:of|that|where|for|in|which)\b"
 )
-"""A statement of how things are in general, or of what happens next."""
-
-TEST_EXPLAINED = re.compile(
+_TEST_EXPLAINED = re.compile(
     r"^\W*(?:an?|the|this|that|your)? ?x{3,}(?: \w+)? (?:uses?|will|can|takes?|works?|involves?|shows?|lets?|helps?|measures?|looks at|"
-    r"doesn't|won't|is an?)\b",
-    _ANY_CASE,
+    r"doesn't|won't|is an?)\b"
 )
 """What a test is or does, its words masked by x."""
 
-_CONDITION = (
+_CONDITION = re.compile(
     r"(?:\bif\b|\bshould (?:you|the|it|this|your|any|things|symptoms)\b|\bin case\b|\bunless\b|\bany (?:\w+ ){1,12}and you\b|"
     r"\bany (?:more |other |further )?(?:problems?|worries|concerns?|trouble|questions?|changes?|doubts?|issues?)\b)"
 )
-_RESORT = (
+_RESORT = re.compile(
     r"(?:(?<!you )(?<!to )(?:call|ring|phone|dial|contact|visit|return|seek|attend)\b|come (?:back|in|straight|and see)|go (?:straight |"
     r"right |back )?(?:to|back)\b|"
     r"see (?:a|your|us|me|someone|each other|the)\b|give (?:us|me) a (?:call|ring|shout)|let (?:us|me) know|get (?:help|back to|in touch|"
@@ -131,26 +133,42 @@ _RESORT = (
     r"another|in)|want you to|"
     r"need to (?:be seen|know)|ring us|rebook|don't wait|ambulance)"
 )
-SAFETY_NET = re.compile(
-    rf"(?=.{{0,1000}}?{_CONDITION}).{{0,1000}}?{_RESORT}|^\W*(?:please |and |so |but |just |do )*(?:return|come (?:straight )?back|"
-    rf"go back|seek (?:help|medical|"
+_WATCH = re.compile(
+    r"^\W*(?:please |and |so |but |just |do )*(?:return|come (?:straight )?back|"
+    r"go back|seek (?:help|medical|"
     r"urgent|immediate)|call (?:us|me|911|999|112|111|an ambulance|back)|ring (?:us|999)|watch (?:out )?for|look out for|keep an eye|"
     r"be alert|monitor for|"
-    r"don't hesitate|do not hesitate)\b",
-    _ANY_CASE | re.DOTALL,
+    r"don't hesitate|do not hesitate)\b"
 )
-"""What to do if: nothing is asked or stated. Not for a sentence that ends as a question."""
-ASKED_WHETHER = re.compile(r"\b(?:tell|ask|know|wonder\w*|see|let me know|remember|sure) (?:me |us )?if\b", _ANY_CASE)
+_NET_REACH = 1000
+"""Characters between a condition and what to do then."""
+_ASKED_WHETHER = re.compile(r"\b(?:tell|ask|know|wonder\w*|see|let me know|remember|sure) (?:me |us )?if\b")
 """An "if" that asks whether."""
-NET_TAG = re.compile(r"(?:,?\s*(?:ok|okay|alright|all right|yes|yeah|won't you|will you|got (?:it|that)))\s*\?\W*$", _ANY_CASE)
+_WHATEVER = re.compile(r"\bif (?:anything|things|it gets|it doesn't|you're worried|there's any change)")
+_NET_TAG = re.compile(r"(?:,?\s*(?:ok|okay|alright|all right|yes|yeah|won't you|will you|got (?:it|that)))\s*\?\W*$")
 
 
 def is_safety_net(text: str) -> bool:
     """Whether a sentence only says what to do if something comes: "if the fever comes back, call us"."""
-    if text.rstrip().endswith("?") and not NET_TAG.search(text):
+    text = lower_in_place(text)
+    if text.rstrip().endswith("?") and not _NET_TAG.search(text):
         return False
-    if ASKED_WHETHER.search(text) and not re.search(
-        r"\bif (?:anything|things|it gets|it doesn't|you're worried|there's any change)", text, _ANY_CASE
-    ):
+    if _ASKED_WHETHER.search(text) and not _WHATEVER.search(text):
         return False
-    return SAFETY_NET.search(text) is not None
+    if _WATCH.match(text):
+        return True
+    conditions = [found.start() for found in _CONDITION.finditer(text)]
+    return bool(conditions) and any(abs(found.start() - at) <= _NET_REACH for found in _RESORT.finditer(text) for at in conditions)
+
+
+def is_remark(text: str) -> bool:
+    """Whether a clause only arranges, offers, greets or checks that one is understood."""
+    text = lower_in_place(text)
+    return _REMARK_START.match(text) is not None or _REMARK_WITHIN.search(text) is not None
+
+
+def is_explanation(text: str, masked: str) -> bool:
+    """Whether a statement says how things are in general, or what happens next; `masked`: with the words of tests masked by x."""
+    text = lower_in_place(text)
+    found = _EXPLAINS_FIRST.match(text) or _EXPLAINS_WITHIN.search(text) or _TEST_EXPLAINED.match(lower_in_place(masked))
+    return found is not None

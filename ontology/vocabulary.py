@@ -100,7 +100,7 @@ class Vocabulary:
         self._parents: dict[str, tuple[str, ...]] = {}
         self._phrases: dict[tuple[str, ...], PhraseEntry] = {}
         self._plain: dict[tuple[str, ...], frozenset[str]] = {}
-        self._longest: dict[str, int] = {}
+        self._longest: dict[tuple[str, ...], int] = {}  # by the first two words
         self._cut = frozenset(cut)
         self._order_twins = dict(order_twins or {})
         self._lay: dict[str, list[str]] = {}
@@ -187,7 +187,7 @@ class Vocabulary:
             self._phrases[key] = PhraseEntry(concept, rank, others)
             if rank != LAY and len(key) == 1:
                 self._plain[key] = frozenset(plain[key])
-            self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
+            self._longest[key[:2]] = max(self._longest.get(key[:2], 0), len(key))
 
     def _family_links(self) -> dict[str, str]:
         """Which "family history of X" belongs to which X, read off our own phrases."""
@@ -345,9 +345,11 @@ class Vocabulary:
 
     def longest_at(self, words: list[Token], position: int) -> tuple[int, PhraseEntry | None]:
         """The longest phrase that begins at a word: its number of words and its meaning; (1, None) if none does."""
-        longest = min(self._longest.get(words[position].norm, 0), len(words) - position)
-        for length in range(longest, 0, -1):
-            key = tuple(w.norm for w in words[position : position + length])
+        begins = tuple(word.norm for word in words[position : position + 2])
+        longest = self._longest.get(begins, 1)
+        norms = begins if longest <= 2 else tuple(word.norm for word in words[position : position + longest])
+        for length in range(min(longest, len(norms)), 0, -1):
+            key = norms[:length]
             entry = self._phrases.get(key)
             if entry is not None and (length > 1 or words[position].plain in self._plain.get(key, (words[position].plain,))):
                 return length, entry
@@ -359,10 +361,6 @@ class Vocabulary:
         from ontology.icd10.spelling import Speller
 
         return Speller(sorted(self.words))
-
-    def may_begin(self, norm: str, length: int) -> bool:
-        """Whether a phrase of so many words or more can begin with a word; a quick no."""
-        return self._longest.get(norm, 0) >= length
 
     def lookup(self, phrase: str) -> PhraseEntry | None:
         """What exactly this phrase means."""

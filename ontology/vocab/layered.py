@@ -134,10 +134,6 @@ class LayeredVocabulary(Vocabulary):
             return stored[0], self._entry(stored[1])
         return length, entry
 
-    def may_begin(self, norm: str, length: int) -> bool:
-        """The store's phrases are not known by their first words: always yes."""
-        return True
-
     def lookup(self, phrase: str) -> PhraseEntry | None:
         """What exactly this phrase means; what the store makes of it is among the alternatives."""
         ours = super().lookup(phrase)

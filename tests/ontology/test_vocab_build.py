@@ -16,6 +16,9 @@ from pathlib import Path
 import pytest
 
 import ontology
+from ontology.annotator import annotate_examiner
+from ontology.batch import DialogueTurn, TurnReader
+from ontology.dialogue import PastTurn
 from ontology.errors import BedsideError
 from ontology.sources import bundled_sources
 from ontology.vocab import index as index_module
@@ -47,6 +50,18 @@ def test_phrases_of_the_release_are_found_beside_ours(built: LayeredVocabulary) 
     text = "Do you have zorbing pyrexia, or a headache?"
     matches = built.find(text)
     assert [(text[m.start : m.end], m.concept) for m in matches] == [("zorbing pyrexia", "C9000001"), ("headache", "C0018681")]
+
+
+def test_the_annotator_reads_what_only_the_release_knows(built: LayeredVocabulary) -> None:
+    for text, concept, polarity in (
+        ("Do you have zorbing pyrexia?", "C9000001", "queried"),
+        ("And a pyrexia that is zorbing, or any zorb fever?", "C9000001", "queried"),
+    ):
+        mentions = annotate_examiner(text, built).mentions
+        assert (concept, "asked", polarity) in [(m.cui, m.dialogue_role, m.polarity) for m in mentions], text
+    asked = DialogueTurn("No zorbing pyrexia, only a headache.", "patient", (PastTurn("examiner", "How are you?"),))
+    found = {m.cui: m.polarity for m in TurnReader(built).read(asked).mentions}
+    assert found == {"C9000001": "absent", "C0018681": "present"}
 
 
 def test_ours_wins_where_both_know_a_phrase_and_the_longer_phrase_wins_wherever_it_comes_from(built: LayeredVocabulary) -> None:
