@@ -1,5 +1,5 @@
 # make demo   install into .venv and run the reference examiners over the bundled cases
-# make test   install and run the tests
+# make test   install and run the tests, without those on downloaded data (make real) and in a browser (make browser)
 # make lint   ruff and mypy
 # make install-quickumls   the approximate matcher too; its tests are skipped without it
 PYTHON ?= python3
@@ -32,11 +32,13 @@ demo: install
 	$(BIN)/bedside demo
 
 # One process a core, each with the files it takes, since a file's tests share what they have played.
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
+
 test: install-dev
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(PYTEST) --ignore=tests/real
 
 real: install-dev
-	BEDSIDE_REQUIRE_REAL_DATA=1 $(BIN)/python -m pytest tests/real
+	BEDSIDE_REQUIRE_REAL_DATA=1 $(PYTEST) tests/real
 
 postgres: install-dev
 	BEDSIDE_REQUIRE_POSTGRES=1 $(BIN)/python -m pytest tests/simulator/index
