@@ -3,77 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-from pydantic import JsonValue
-
-from ontology.documents import content_hash
+from simulator.batch_types import (
+    DEFAULT_BREAKER,
+    BatchResult,
+    Failure,
+    Job,
+    Lane,
+    Policy,
+    Progress,
+    ProgressEvent,
+    Tally,
+)
+from simulator.fingerprint import fingerprint
+from simulator.lanes import Attempt, LaneState
 from simulator.protocols import TurnObserver
 from simulator.store import RunFolder
-from simulator.trace import Budget, DialogueTrace, Player, TerminationReason
+from simulator.trace import DialogueTrace, Turn
 
-DEFAULT_BREAKER = 5
-"""Consecutive infrastructure errors of one examiner after which its endpoint counts as down."""
+__all__ = [
+    "DEFAULT_BREAKER",
+    "BatchResult",
+    "Failure",
+    "Job",
+    "Lane",
+    "Policy",
+    "Progress",
+    "ProgressEvent",
+    "Tally",
+    "fingerprint",
+    "run_batch",
+    "run_lanes",
+]
 
-ProgressEvent = Literal["started", "finished", "failed", "done_before", "repeated", "endpoint_down", "skipped"]
-"""`failed` will be played again at the next start; `endpoint_down` comes once for a label, `skipped` for each job left out after it."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """One encounter to be played.
-
-    Args:
-        trace_id: the id its trace will have (`simulator.encounter.trace_id_of`).
-        label: the examiner's name: in progress messages, and for telling whose endpoint is down.
-        play: plays it and returns the sealed trace; told whom to tell of every turn.
-    """
-
-    trace_id: str
-    label: str
-    play: Callable[[TurnObserver], Awaitable[DialogueTrace]]
-
-
-@dataclass(frozen=True)
-class Failure:
-    """An encounter that an endpoint or the patient's side broke; its trace is in errors.jsonl."""
-
-    trace_id: str
-    label: str
-    termination: TerminationReason
-    detail: str | None
-
-
-@dataclass
-class BatchResult:
-    """What became of the jobs: planned = done_before + done_now + failures + skipped + cut_short."""
-
-    planned: int = 0
-    """different jobs taken from the iterator; all there are, unless interrupted"""
-    done_before: int = 0
-    done_now: int = 0
-    cut_short: int = 0
-    """under way when the batch was interrupted; they start again"""
-    repeated: int = 0
-    """jobs with the id of an earlier job (the same case twice), left out and not in `planned`"""
-    by_termination: Counter[TerminationReason] = field(default_factory=Counter)
-    """of the encounters played now, failures too"""
-    failures: list[Failure] = field(default_factory=list)
-    skipped: Counter[str] = field(default_factory=Counter)
-    """label → jobs left out because its endpoint is down"""
-    interrupted: bool = False
-
-    @property
-    def complete(self) -> bool:
-        """Whether every encounter is in the record, so that starting again would do nothing."""
-        return not self.interrupted and self.planned == self.done_before + self.done_now
-
-
-Progress = Callable[[ProgressEvent, str, BatchResult], None]
-"""Called with the event, the label of the job and the counts so far (live: read, do not keep)."""
+Sleep = Callable[[float], Awaitable[object]]
 
 
 async def run_batch(
@@ -84,28 +48,49 @@ async def run_batch(
     stop: asyncio.Event | None = None,
     breaker: int = DEFAULT_BREAKER,
 ) -> BatchResult:
-    """Play all jobs that are not in the folder yet.
+    """Play all jobs that are not in the folder yet, in one lane and without a second try; see `run_lanes`.
+
+    Raises:
+        ValueError: a job returned another encounter's trace, or an option below 1.
+    """
+    return await run_lanes([Lane("", jobs, concurrency)], folder, Policy(breaker), progress, stop)
+
+
+async def run_lanes(
+    lanes: Sequence[Lane],
+    folder: RunFolder,
+    policy: Policy | None = None,
+    progress: Progress | None = None,
+    stop: asyncio.Event | None = None,
+    sleep: Sleep = asyncio.sleep,
+) -> BatchResult:
+    """Play all jobs that are not in the folder yet, all lanes side by side.
+
+    A lane that fails time and again is paused and tried now and then; if it does not come back, the rest of it is left out, and the other
+    lanes go on. Memory does not grow with the number of jobs but for the ids and for those that are to be played again.
 
     Args:
-        jobs: taken one at a time as places become free; memory does not grow with their number but for the ids.
+        lanes: where jobs come from.
         folder: open for writing.
-        concurrency: encounters under way at most, at least 1.
+        policy: what is done about failing endpoints.
         progress: told of every event.
         stop: once set, no job is begun and those under way are cancelled; they start again next time.
-        breaker: consecutive infrastructure errors of one label after which its remaining jobs are skipped.
+        sleep: waits while a lane is paused.
 
     Returns:
         the counts; see `BatchResult.complete`.
 
     Raises:
         ValueError: a job returned another encounter's trace, or an option below 1.
-        BaseException: the first error that a job, the iterator or the folder raised, after the encounters under way have ended (nothing
+        BaseException: the first error that a job, an iterator or the folder raised, after the encounters under way have ended (nothing
             of them is lost); later ones are added to it as notes.
     """
-    if concurrency < 1 or breaker < 1:
+    policy = policy or Policy()
+    if policy.breaker < 1 or any(lane.concurrency < 1 for lane in lanes):
         raise ValueError("concurrency and breaker must be at least 1")
-    batch = _Batch(jobs, folder, progress, stop or asyncio.Event(), breaker)
-    workers = [asyncio.create_task(batch.work()) for _ in range(concurrency)]
+    batch = _Batch(folder, policy, progress, stop or asyncio.Event(), sleep)
+    states = [LaneState(lane) for lane in lanes]
+    workers = [asyncio.create_task(batch.work(state)) for state in states for _ in range(state.lane.concurrency)]
     watcher = asyncio.create_task(batch.watch(workers))
     try:
         outcomes = await asyncio.gather(*workers, return_exceptions=True)
@@ -114,7 +99,8 @@ async def run_batch(
         watcher.cancel()
         await asyncio.gather(watcher, return_exceptions=True)
     _raise_first([outcome for outcome in outcomes if outcome is not None], batch.stopped())
-    batch.result.interrupted = batch.left_something()
+    # the stop may also come when the last encounter is done
+    batch.result.interrupted = batch.stopped() and (batch.cut_off or any(state.has_more() for state in states))
     return batch.result
 
 
@@ -128,77 +114,54 @@ def _raise_first(errors: list[BaseException], stopped: bool) -> None:
         raise RuntimeError("an encounter cancelled itself") from errors[0]
 
 
-def fingerprint(
-    *,
-    software_version: str,
-    case_hashes: Iterable[str],
-    pool_sha256: str,
-    kb_version: str,
-    examiners: Iterable[Player],
-    patients: Iterable[Player],
-    budget: Budget,
-    seeds: Iterable[int],
-) -> dict[str, JsonValue]:
-    """All that determines a run, as its run folder stores it; the order of cases, players and seeds does not matter.
+class _Counting:
+    """Counts turns on their way to the journal."""
 
-    Args:
-        software_version: of Bedside.
-        case_hashes: `PatientVector.sha256()` of every case; consumed.
-        pool_sha256: of the utterances in use.
-        kb_version: of the disease profiles.
-        examiners: as the traces name them.
-        patients: as the traces name them.
-        budget: of every encounter.
-        seeds: one encounter each, for every case and examiner.
-    """
-    hashes = sorted(case_hashes)
-    return {
-        "software_version": software_version,
-        "cases": {"count": len(hashes), "sha256": content_hash(hashes)},
-        "pool_sha256": pool_sha256,
-        "kb_version": kb_version,
-        "examiners": _players(examiners),
-        "patients": _players(patients),
-        "budget": budget.model_dump(mode="json"),
-        "seeds": [*sorted(seeds)],
-    }
+    def __init__(self, journal: TurnObserver, tally: Tally) -> None:
+        self._journal = journal
+        self._tally = tally
 
-
-def _players(players: Iterable[Player]) -> list[JsonValue]:
-    return [*sorted((player.model_dump(mode="json") for player in players), key=lambda raw: (raw["id"], content_hash(raw)))]
+    def on_turn(self, turn: Turn) -> None:
+        self._tally.count(turn)
+        self._journal.on_turn(turn)
 
 
 class _Batch:
-    """The state that the workers of one batch share."""
+    """The state that the workers of all lanes share."""
 
-    def __init__(self, jobs: Iterable[Job], folder: RunFolder, progress: Progress | None, stop: asyncio.Event, breaker: int) -> None:
+    def __init__(self, folder: RunFolder, policy: Policy, progress: Progress | None, stop: asyncio.Event, sleep: Sleep) -> None:
         self.result = BatchResult()
-        self._jobs = iter(jobs)
         self._folder = folder
+        self._policy = policy
         self._progress = progress
         self._stop = stop
-        self._breaker = breaker
-        self._closed = False
-        self._exhausted = False
+        self._sleep = sleep
+        self.cut_off = False
+        """whether the stop met an encounter under way"""
+        self._ending = asyncio.Event()
         self._seen: set[str] = set()
-        self._errors_in_a_row: Counter[str] = Counter()
-        self._down: set[str] = set()
+        self._failed: dict[str, Failure] = {}
 
-    async def work(self) -> None:
-        """Play job after job until there are no more, the batch is stopped, or an error ended another worker."""
+    async def work(self, lane: LaneState) -> None:
+        """Play job after job of a lane until there are no more, the batch is stopped, or an error ended another worker."""
         try:
-            while not (self._closed or self._stop.is_set()):
-                job = next(self._jobs, None)
-                if job is None:
-                    self._exhausted = True
+            while not (self._ending.is_set() or self._stop.is_set()):
+                if not lane.open.is_set():
+                    await lane.open.wait()
+                    continue
+                attempt = lane.take()
+                if attempt is None:
                     return
-                if self._is_due(job):
-                    await self._play(job)
+                if self._is_due(lane, attempt):
+                    await self._play(lane, attempt)
+                    if lane.should_pause(self._policy.breaker):
+                        await self._pause(lane, attempt)
                 else:
                     await asyncio.sleep(0)  # passing over thousands of jobs must not hold up the encounters under way
-        finally:
-            # whatever ended this worker ends the others after their encounter: no more jobs, a stop, or an error (raised on)
-            self._closed = True
+        except BaseException:
+            # an error ends the others after their encounter; a cancellation comes from the stop, which ends them all
+            self._ending.set()
+            raise
 
     async def watch(self, workers: list[asyncio.Task[None]]) -> None:
         """Cancel the encounters under way once the batch is told to stop."""
@@ -210,56 +173,107 @@ class _Batch:
         """Whether the batch was told to stop."""
         return self._stop.is_set()
 
-    def left_something(self) -> bool:
-        """Whether the stop came before the end: it may also come when the last encounter is done."""
-        return self.stopped() and (not self._exhausted or self.result.cut_short > 0)
-
-    def _is_due(self, job: Job) -> bool:
+    def _is_due(self, lane: LaneState, attempt: Attempt) -> bool:
+        job = attempt.job
+        if attempt.number > 0:
+            return not lane.is_down(job.label)  # else it stays among the failures
         if job.trace_id in self._seen:
             self.result.repeated += 1
-            self._tell("repeated", job)
+            self._tell("repeated", job.label)
             return False
         self._seen.add(job.trace_id)
         self.result.planned += 1
         if job.trace_id in self._folder.finished():
             self.result.done_before += 1
-            self._tell("done_before", job)
+            self._tell("done_before", job.label)
             return False
-        if job.label in self._down:
+        if lane.is_down(job.label):
             self.result.skipped[job.label] += 1
-            self._tell("skipped", job)
+            self._tell("skipped", job.label)
             return False
         return True
 
-    async def _play(self, job: Job) -> None:
-        self._tell("started", job)
-        with self._folder.journal(job.trace_id) as journal:
-            try:
-                trace = await job.play(journal)
-            except asyncio.CancelledError:
-                self.result.cut_short += 1
-                raise
-            if trace.trace_id != job.trace_id:
-                raise ValueError(f"the job for {job.trace_id} returned {trace.trace_id}")
-            finished = self._folder.append(trace)
-        self._count(job, trace, finished)
+    async def _play(self, lane: LaneState, attempt: Attempt) -> None:
+        job = attempt.job
+        self.result.under_way += 1
+        self._tell("started", job.label)
+        tally = self.result.tallies.setdefault(job.label, Tally())
+        try:
+            with self._folder.journal(job.trace_id) as journal:
+                try:
+                    trace = await job.play(_Counting(journal, tally))
+                except asyncio.CancelledError:
+                    self.cut_off = True
+                    self.result.cut_short += job.trace_id not in self._failed  # one that broke before counts as broken
+                    raise
+                if trace.trace_id != job.trace_id:
+                    raise ValueError(f"the job for {job.trace_id} returned {trace.trace_id}")
+                finished = self._folder.append(trace)
+        finally:
+            self.result.under_way -= 1
+        self._count(lane, attempt, trace, finished)
 
-    def _count(self, job: Job, trace: DialogueTrace, finished: bool) -> None:
+    def _count(self, lane: LaneState, attempt: Attempt, trace: DialogueTrace, finished: bool) -> None:
+        job = attempt.job
+        broke_before = self._failed.pop(job.trace_id, None)
+        if broke_before is not None:
+            self.result.failures.remove(broke_before)
+            self.result.by_termination[broke_before.termination] -= 1
+            if not self.result.by_termination[broke_before.termination]:
+                del self.result.by_termination[broke_before.termination]
         self.result.by_termination[trace.termination] += 1
-        if trace.termination != "infrastructure_error":
-            self._errors_in_a_row[job.label] = 0
         if finished:
             self.result.done_now += 1
-            self._tell("finished", job)
+            self.result.mended += broke_before is not None
+            self._tell("finished", job.label)
+        else:
+            failure = Failure(job.trace_id, job.label, trace.termination, trace.termination_detail)
+            self._failed[job.trace_id] = failure
+            self.result.failures.append(failure)
+            self._tell("failed", job.label)
+        if trace.termination != "infrastructure_error":
+            if lane.went_well(job.label):
+                self._tell("endpoint_back", lane.name_for(job.label))
             return
-        self.result.failures.append(Failure(job.trace_id, job.label, trace.termination, trace.termination_detail))
-        self._tell("failed", job)
-        if trace.termination == "infrastructure_error":
-            self._errors_in_a_row[job.label] += 1
-            if self._errors_in_a_row[job.label] == self._breaker and job.label not in self._down:
-                self._down.add(job.label)
-                self._tell("endpoint_down", job)
+        lane.broke(attempt, self._policy.rounds)
+        if not lane.should_pause(self._policy.breaker) and lane.gives_up(job.label, self._policy.breaker):
+            self._tell("endpoint_down", job.label)
 
-    def _tell(self, event: ProgressEvent, job: Job) -> None:
+    async def _pause(self, lane: LaneState, attempt: Attempt) -> None:
+        """Hold the lane, and play the encounter that broke last again after longer and longer waits, until it gets through."""
+        lane.close()
+        name = lane.name_for(attempt.job.label)
+        left = self._policy.patience_s
+        if left > 0:
+            self._tell("endpoint_paused", name)
+        wait = lane.FIRST_WAIT_S
+        try:
+            while left > 0 and not lane.open.is_set():
+                await self._rest(min(wait, left))
+                if self._ending.is_set():
+                    return
+                left -= wait
+                wait = min(wait * 2, lane.LONGEST_WAIT_S)
+                if not lane.open.is_set():
+                    lane.claim(attempt)
+                    await self._play(lane, attempt)
+            if not lane.open.is_set():
+                lane.give_up()
+                self._tell("endpoint_down", name)
+        finally:
+            lane.open.set()  # whatever happened, nobody is left waiting
+
+    async def _rest(self, seconds: float) -> None:
+        """Sleep, but not on when an error ends the batch."""
+        sleeping = asyncio.ensure_future(self._sleep(seconds))
+        ending = asyncio.ensure_future(self._ending.wait())
+        try:
+            await asyncio.wait({sleeping, ending}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sleeping.cancel()
+            ending.cancel()
+            await asyncio.gather(sleeping, ending, return_exceptions=True)
+
+    def _tell(self, event: ProgressEvent, label: str) -> None:
         if self._progress is not None:
-            self._progress(event, job.label, self.result)
+            self._progress(event, label, self.result)

@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from random import SystemRandom
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -19,9 +19,12 @@ from weakref import WeakKeyDictionary
 from ontology.errors import BedsideError
 from simulator.chat_errors import (
     NAMING_CHARACTERS,
+    OVERRUN,
     PARAMETER_STATUSES,
     REFUSALS,
     RETRIED,
+    RUBBISH,
+    TOLD_WAIT_S,
     Answer,
     Problem,
     Silence,
@@ -34,6 +37,7 @@ from simulator.chat_errors import (
 from simulator.chat_request import Body, Capabilities, Message, adapt, adapt_system_role, build_body
 from simulator.endpoint import Endpoint
 from simulator.protocols import ExaminerFailure, InfrastructureFailure
+from simulator.throttle import Throttle
 from simulator.trace import Usage
 
 if TYPE_CHECKING:
@@ -85,6 +89,8 @@ class ChatClient:
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         jitter: Callable[[], float] | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        throttle: Throttle | None = None,
+        tell: Callable[[str], None] | None = None,
     ) -> None:
         """Read the key; connects to nothing yet.
 
@@ -94,6 +100,8 @@ class ChatClient:
             jitter: a number in [0, 1) for spreading tries; from the system by default, as it must differ between processes and touches
                 no result.
             now: the time, against which a Retry-After date is counted.
+            throttle: of the endpoint, shared by all who send there; None sends at once.
+            tell: given a line for the user when the endpoint asks for a long wait, once for each such wait and not once a request.
 
         Raises:
             BedsideError: the key's environment variable is not set or unusable.
@@ -104,6 +112,10 @@ class ChatClient:
         self._sleep = sleep
         self._jitter = jitter or SystemRandom().random
         self._now = now
+        self._throttle = throttle
+        self._tell = tell
+        self._told_until: datetime | None = None
+        self._has_answered = False
         # A connection belongs to the event loop that opened it.
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncOpenAI] = WeakKeyDictionary()
 
@@ -142,10 +154,10 @@ class ChatClient:
         limit_tokens = True
         while True:
             body = build_body(self.endpoint, messages, self.capabilities, json_schema, seed, limit_tokens)
-            outcome = await self._send(body)
             sent += 1
-            found = self._understood(outcome, body, sent)
+            found = await self._try(body, sent)
             if isinstance(found, Completion):
+                self._has_answered = True
                 return found
             if found.cause == "content_filter":
                 raise ExaminerFailure("content_filter")
@@ -154,10 +166,22 @@ class ChatClient:
             elif found.cause == "overflow":
                 raise ExaminerFailure("context_overflow")
             elif not self._learns(found, body):
-                if found.cause not in RETRIED or retries >= self.endpoint.max_retries:
+                passes = found.cause in RETRIED or (found.cause in RUBBISH and self._has_answered)
+                if not passes or retries >= self.endpoint.max_retries:
                     raise InfrastructureFailure(self._line(found, sent))
                 await self._wait(found, retries)
                 retries += 1
+
+    async def _try(self, body: Body, sent: int) -> Completion | Problem:
+        if self._throttle is None:
+            return self._understood(await self._send(body), body, sent)
+        with await self._throttle.place() as place:
+            found = self._understood(await self._send(body), body, sent)
+            if isinstance(found, Completion):
+                self._throttle.went_well()
+            elif found.cause in OVERRUN:
+                self._throttle.overrun(place.number)
+            return found
 
     def _understood(self, outcome: Answer | Silence, body: Body, sent: int) -> Completion | Problem:
         problem = problem_of(outcome, self._now)
@@ -184,7 +208,18 @@ class ChatClient:
             self.endpoint.max_retries + 1,
             seconds,
         )
+        self._tell_of(problem, seconds)
         await self._sleep(seconds)
+
+    def _tell_of(self, problem: Problem, seconds: float) -> None:
+        if self._tell is None or problem.asked_s is None or problem.asked_s < TOLD_WAIT_S:
+            return
+        now = self._now()
+        if self._told_until is None or now >= self._told_until:
+            self._told_until = now + timedelta(seconds=seconds)
+            cut = "" if problem.asked_s <= seconds else f"; the next try is in {seconds:.0f} s all the same"
+            where = f"endpoint {self.endpoint.name} ({self.endpoint.host})"
+            self._tell(f"{where}: asks to wait {problem.asked_s:.0f} s (HTTP {problem.status}){cut}")
 
     def _line(self, problem: Problem, tries: int) -> str:
         what = describe(problem, self.endpoint.model, self.endpoint.api_key_env, tries)

@@ -39,6 +39,12 @@ Cause = Literal[
 ]
 
 RETRIED: frozenset[Cause] = frozenset({"busy", "fault", "timeout", "unreachable"})
+RUBBISH: frozenset[Cause] = frozenset({"not_json", "no_choices"})
+"""Mostly a wrong address; from an endpoint that has answered properly before, a fault that may pass."""
+OVERRUN: frozenset[Cause] = frozenset({"busy", "timeout"})
+"""Signs that an endpoint is sent too much at once."""
+TOLD_WAIT_S = 20.0
+"""A wait that an endpoint asks for is told to the user from this length on."""
 REFUSALS = (400, 413, 422, 424, 500)
 """Statuses under which endpoints report an overflow or a chat template's complaint (llama.cpp: 500, TGI: 422 and 424)."""
 PARAMETER_STATUSES = (400, 422)
@@ -90,6 +96,9 @@ class Problem:
     status: int | None = None
     named: tuple[str, ...] = ()
     wait_s: float | None = None
+    """how long to wait before the next try, as far as the endpoint said"""
+    asked_s: float | None = None
+    """what it asked for, which may be longer"""
 
     @property
     def blames_limit(self) -> bool:
@@ -120,7 +129,8 @@ def problem_of(outcome: Answer | Silence, now: Callable[[], datetime]) -> Proble
     elif status < 400:
         return Problem("redirect", f"it redirects (HTTP {status}) to {outcome.headers.get('location', 'an unnamed address')}", status)
     message, named, code_text = _refusal(raw, outcome.text)
-    return Problem(_cause(status, message, code_text), message, status, named, retry_after(outcome.headers, now))
+    asked = asked_wait(outcome.headers, now)
+    return Problem(_cause(status, message, code_text), message, status, named, _cut(asked), asked)
 
 
 def json_of(text: str) -> Any:
@@ -193,7 +203,16 @@ def _page(text: str, raw: Any) -> str:
 
 
 def retry_after(headers: Mapping[str, str], now: Callable[[], datetime]) -> float | None:
-    """How long the endpoint asks to wait, in seconds, between 0 and `LONGEST_WAIT_S`; None when it does not say, or not readably.
+    """How long to wait as the endpoint asks, between 0 and `LONGEST_WAIT_S` seconds; None when it does not say, or not readably."""
+    return _cut(asked_wait(headers, now))
+
+
+def _cut(seconds: float | None) -> float | None:
+    return None if seconds is None else min(seconds, LONGEST_WAIT_S)
+
+
+def asked_wait(headers: Mapping[str, str], now: Callable[[], datetime]) -> float | None:
+    """How long the endpoint asks to wait, in seconds, at least 0; None when it does not say, or not readably.
 
     `Retry-After` holds seconds or an HTTP date (RFC 9110, 10.2.3); `retry-after-ms` is OpenAI's finer form.
     """
@@ -204,14 +223,14 @@ def retry_after(headers: Mapping[str, str], now: Callable[[], datetime]) -> floa
         except (KeyError, ValueError):
             continue
         if math.isfinite(seconds):
-            return min(max(seconds, 0.0), LONGEST_WAIT_S)
+            return max(seconds, 0.0)
     try:
         until = parsedate_to_datetime(low["retry-after"])
     except (KeyError, ValueError):
         return None
     if until.tzinfo is None:
         until = until.replace(tzinfo=UTC)
-    return min(max((until - now()).total_seconds(), 0.0), LONGEST_WAIT_S)
+    return max((until - now()).total_seconds(), 0.0)
 
 
 def wait_before_retry(problem: Problem, retries: int, jitter: float) -> float:
