@@ -18,6 +18,7 @@ class PoolIndex:
 
     def __init__(self, pools: Iterable[UtterancePool]) -> None:
         self.pools = list(pools)
+        self._unwanted: Callable[[Utterance], bool] | None = None
         self._by_concept: dict[Key, list[Utterance]] = defaultdict(list)
         self._by_act: dict[str, list[Utterance]] = defaultdict(list)
         for pool in self.pools:
@@ -40,21 +41,22 @@ class PoolIndex:
             found += self._by_concept.get((concept, attribute, "any", polarity), ())
         if attribute is not None and value_class is not None:
             found += self._by_concept.get((concept, attribute, None, polarity), ())
-        return found
+        return self._wanted(found)
 
     def of_act(self, act: str) -> list[Utterance]:
         """Utterances of an act."""
-        return list(self._by_act.get(act, ()))
+        return self._wanted(list(self._by_act.get(act, ())))
 
     def without(self, unwanted: Callable[[Utterance], bool]) -> PoolIndex:
-        """The index with some utterances left out."""
+        """The index with some utterances left out; looked at when they are asked for, since a case needs few of a pool's thousands."""
         kept = PoolIndex([])
-        kept.pools = self.pools
-        for key, found in self._by_concept.items():
-            kept._by_concept[key] = [u for u in found if not unwanted(u)]
-        for act, found in self._by_act.items():
-            kept._by_act[act] = [u for u in found if not unwanted(u)]
+        kept.pools, kept._by_concept, kept._by_act = self.pools, self._by_concept, self._by_act
+        before = self._unwanted
+        kept._unwanted = unwanted if before is None else lambda utterance: before(utterance) or unwanted(utterance)
         return kept
+
+    def _wanted(self, found: list[Utterance]) -> list[Utterance]:
+        return found if self._unwanted is None else [u for u in found if not self._unwanted(u)]
 
 
 def _key(utterance: Utterance) -> Key:
