@@ -25,8 +25,8 @@ class Attempt:
 class LaneState:
     """A lane under way.
 
-    The breaker is closed (`open` is set: jobs pass), or open (`open` is not set: one encounter at a time tries the endpoint, the others wait),
-    or the lane is given up: its jobs are left out.
+    Jobs pass while `open` is set. While it is not, one encounter at a time tries the endpoint and the others wait. If that goes on too long,
+    the lane is given up: its jobs are left out.
     """
 
     FIRST_WAIT_S: ClassVar[float] = 15.0

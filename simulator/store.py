@@ -329,6 +329,11 @@ def differences(old: Mapping[str, JsonValue], new: Mapping[str, JsonValue]) -> s
     return _first_of(list(_differences(dict(old), dict(new))))
 
 
+def each_difference(old: Mapping[str, JsonValue], new: Mapping[str, JsonValue]) -> list[str]:
+    """How two fingerprints differ, field by field."""
+    return list(_differences(dict(old), _plain(new)))
+
+
 def _first_of(found: list[str]) -> str:
     more = len(found) - MAX_DIFFERENCES_SHOWN
     return ", ".join(found[:MAX_DIFFERENCES_SHOWN]) + (f", and {more} more" if more > 0 else "")
@@ -338,11 +343,24 @@ def _differences(old: JsonValue, new: JsonValue, path: str = "") -> Iterator[str
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted(old.keys() | new.keys()):
             yield from _differences(old.get(key), new.get(key), f"{path}.{key}" if path else key)
+    elif isinstance(old, list) and isinstance(new, list) and _named(old) and _named(new):
+        before, now = ({str(item["id"]): item for item in items if isinstance(item, dict)} for items in (old, new))
+        for name in sorted(before.keys() | now.keys()):
+            if name in before and name in now:
+                yield from _differences(before[name], now[name], f"{path}[{name}]")
+            else:
+                yield f"{path}[{name}] ({'is gone' if name in before else 'is new'})"
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for position, (one, other) in enumerate(zip(old, new, strict=True)):
             yield from _differences(one, other, f"{path}[{position}]")
     elif old != new:
         yield f"{path} (was {_short(old)}, now {_short(new)})"
+
+
+def _named(items: list[JsonValue]) -> bool:
+    """Whether these are players, each with an id of its own."""
+    ids = [item.get("id") for item in items if isinstance(item, dict)]
+    return len(ids) == len(items) > 0 and None not in ids and len(set(map(str, ids))) == len(ids)
 
 
 def _short(value: JsonValue) -> str:

@@ -13,6 +13,8 @@ import typer
 
 from ui.cli_annotate import annotate
 from ui.cli_kb import kb_app
+from ui.cli_options import CasesOption, JsonOption, LimitOption, ProfilesOption, SeedOption, TurnsOption
+from ui.cli_run import run
 from ui.cli_runs import runs_app
 from ui.cli_scores import add_score_commands
 from ui.cli_statistics import agreement, rank
@@ -43,15 +45,6 @@ app.command()(rank)
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
 """What Typer raises for a wrong option or command; it carries its own copy of Click and names this class nowhere in public."""
 
-CasesOption = Annotated[str, typer.Option("--cases", help="starter, ddxplus-form, or a file or folder of cases", envvar="BEDSIDE_CASES")]
-ProfilesOption = Annotated[
-    str, typer.Option("--profiles", help="auto (by source), ddxplus, curated, or a file of `profiles build`", envvar="BEDSIDE_PROFILES")
-]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, help="the only source of chance")]
-LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="at most so many cases")]
-TurnsOption = Annotated[int, typer.Option("--max-turns", min=0, help="examiner turns before the final answer is due")]
-JsonOption = Annotated[bool, typer.Option("--json", help="machine-readable output")]
-
 
 @app.command()
 def version() -> None:
@@ -79,41 +72,7 @@ def demo() -> None:
     raise typer.Exit(run_demo())
 
 
-@app.command()
-def run(
-    out: Annotated[Path, typer.Option("--out", help="run folder; started again, it goes on")],
-    cases: CasesOption = "starter",
-    examiner: Annotated[
-        list[str] | None, typer.Option("--examiner", help="hasty, checklist, infogain-fast, script:FILE or model; repeatable")
-    ] = None,
-    profiles: ProfilesOption = "auto",
-    seed: SeedOption = 1,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="seeds per case: seed, seed+1, …")] = 1,
-    limit: LimitOption = None,
-    max_turns: TurnsOption = 20,
-    concurrency: Annotated[int, typer.Option("--concurrency", min=1, help="encounters under way at once")] = 8,
-    base_url: Annotated[str | None, typer.Option("--base-url", help="OpenAI-compatible endpoint, e.g. http://localhost:8000/v1")] = None,
-    model: Annotated[str | None, typer.Option("--model", help="the model's name at that endpoint")] = None,
-    api_key_env: Annotated[str | None, typer.Option("--api-key-env", help="NAME of the variable that holds the key")] = None,
-    trusted_endpoint: Annotated[
-        list[str] | None, typer.Option("--trusted-endpoint", help="base URL that may get cases that must not be passed on; repeatable")
-    ] = None,
-    temperature: Annotated[
-        float | None, typer.Option("--temperature", min=0, max=2, help="of sampling; without it, the endpoint's own")
-    ] = None,
-    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="seconds for one request")] = 120.0,
-    max_retries: Annotated[int, typer.Option("--max-retries", min=0, help="further tries after a fault of the endpoint")] = 5,
-    force: Annotated[bool, typer.Option("--force", help="go on in a folder made with other settings")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="no progress")] = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Play cases with examiners. Interrupt it and start it again: finished encounters are kept, none is repeated."""
-    from ui.runs import EndpointOptions, RunOptions, run_cases
-
-    endpoint = EndpointOptions(base_url, model, api_key_env, tuple(trusted_endpoint or ()), temperature, timeout, max_retries)
-    names = tuple(examiner or ("infogain-fast",))
-    options = RunOptions(out, cases, names, profiles, seed, repeats, limit, max_turns, concurrency, endpoint, force, quiet, as_json)
-    raise typer.Exit(run_cases(options))
+app.command()(run)
 
 
 @app.command()

@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
-import sys
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ontology.errors import BedsideError
-from simulator.batch import BatchResult, ProgressEvent, fingerprint, run_batch
+from simulator.batch import BatchResult, Policy, fingerprint, run_lanes
 from simulator.build import default_ward, make_bed, software_version
 from simulator.case import PatientVector
 from simulator.endpoint import Endpoint
 from simulator.store import RunFolder
 from simulator.trace import Budget
 from ui.console import note, say, say_json
-from ui.wiring import Bookshelf, ExaminerFactory, ExaminerSpec, RunPlan, bundled_cases, load_cases
+from ui.run_progress import Meter, shown
+from ui.run_watch import InputWatch
+from ui.wiring import DEFAULT_CONCURRENCY, Bookshelf, ExaminerFactory, ExaminerSpec, RunPlan, bundled_cases, load_cases
 
 EXIT_INCOMPLETE = 4
 EXIT_INTERRUPTED = 130
 DEMO_EXAMINERS = ("hasty", "checklist", "infogain-fast")
 FAILURES_SHOWN = 10
-PLAIN_PROGRESS_EVERY = 50
+DEFAULT_PATIENCE_S = 600.0
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a run is carried out; nothing here changes a result."""
+
+    force: bool = False
+    quiet: bool = False
+    as_json: bool = False
+    dry_run: bool = False
+    start_anyway: bool = False
+    policy: Policy = field(default_factory=lambda: Policy(patience_s=DEFAULT_PATIENCE_S, rounds=1))
 
 
 @dataclass(frozen=True)
@@ -62,7 +76,7 @@ class EndpointOptions:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """The options of `bedside run`."""
+    """The options of `bedside run` without a definition."""
 
     out: Path
     cases: str = "starter"
@@ -72,20 +86,34 @@ class RunOptions:
     repeats: int = 1
     limit: int | None = None
     max_turns: int = 20
-    concurrency: int = 8
+    concurrency: int = DEFAULT_CONCURRENCY
     endpoint: EndpointOptions = EndpointOptions()
     force: bool = False
     quiet: bool = False
     as_json: bool = False
+    manner: Manner | None = None
 
 
 def run_cases(options: RunOptions, cases: list[PatientVector] | None = None) -> int:
     """Run; see `bedside run --help`. Returns the exit code: 0 all done, 4 something failed, 130 interrupted."""
     plan = make_plan(options, load_cases(options.cases) if cases is None else cases)
-    _check_governance(plan)
-    folder = RunFolder(options.out)
-    result = asyncio.run(_run(plan, folder, options))
-    return _report(result, plan.size(), options)
+    manner = options.manner or Manner(options.force, options.quiet, options.as_json)
+    return carry_out(plan, options.out, manner, [options.cases, options.profiles])
+
+
+def run_config(path: Path, out: Path | None, manner: Manner) -> int:
+    """Run what a definition describes; `out` goes before the definition's. Returns the exit code, as `run_cases`.
+
+    Raises:
+        BedsideError: the definition is not valid, or nobody names a run folder.
+    """
+    from ui.run_config import read_definition, setup
+
+    ready = setup(read_definition(path), path)
+    where = out or ready.out
+    if where is None:
+        raise BedsideError("no run folder is named", str(path), 'give --out, or out = "…" in the file')
+    return carry_out(ready.plan, where, manner, [*ready.sources, ready.plan.shelf.choice])
 
 
 def make_plan(options: RunOptions, cases: list[PatientVector]) -> RunPlan:
@@ -93,9 +121,58 @@ def make_plan(options: RunOptions, cases: list[PatientVector]) -> RunPlan:
     shelf = Bookshelf(options.profiles)
     chosen = cases[: options.limit]
     shelf.check(chosen)
-    specs = [ExaminerSpec(name, options.endpoint.endpoint() if name == "model" else None) for name in dict.fromkeys(options.examiners)]
+    specs = [_spec(name, options) for name in dict.fromkeys(options.examiners)]
     seeds = [options.seed + number for number in range(options.repeats)]
-    return RunPlan(chosen, specs, seeds, Budget(max_turns=options.max_turns), shelf, ExaminerFactory(shelf))
+    return RunPlan(chosen, specs, seeds, Budget(max_turns=options.max_turns), shelf, ExaminerFactory(shelf, note))
+
+
+def _spec(name: str, options: RunOptions) -> ExaminerSpec:
+    if name != "model":
+        return ExaminerSpec(name, concurrency=options.concurrency)
+    endpoint = options.endpoint.endpoint()
+    return ExaminerSpec(name, endpoint, endpoint.name, options.concurrency)
+
+
+def carry_out(plan: RunPlan, out: Path, manner: Manner, inputs: Sequence[str | Path] = ()) -> int:
+    """Play a plan into a folder, or tell what that would take. Returns the exit code.
+
+    Args:
+        plan: the run.
+        out: its folder.
+        manner: how.
+        inputs: files and folders that it was read from, watched for changes.
+    """
+    _check_governance(plan)
+    if manner.dry_run:
+        _forecast(plan, out, manner.as_json)
+        return 0
+    meter = Meter(plan.size(), {spec.label: spec.price for spec in plan.examiners if spec.price is not None})
+    watch = InputWatch([*inputs, *_vocabulary_files()])
+    result = asyncio.run(_run(plan, RunFolder(out), manner, meter))
+    changed = watch.changed()
+    for name in changed:
+        note(f"{name}: changed while the run was under way; its encounters rest on what was there at the start")
+    return _report(result, meter, plan, out, manner, changed)
+
+
+def _vocabulary_files() -> list[Path]:
+    from ontology.vocabulary import VOCABULARY_VARIABLE
+
+    chosen = os.environ.get(VOCABULARY_VARIABLE, "")
+    if not chosen:
+        return []
+    from ontology.vocab.index import open_index
+
+    return [open_index(chosen, verify=False).folder]
+
+
+def _forecast(plan: RunPlan, out: Path, as_json: bool) -> None:
+    from simulator.store import each_difference, read_record
+    from simulator.traces_io import RUN_FILE
+    from ui.run_forecast import forecast, show_forecast
+
+    other = each_difference(read_record(out).fingerprint, run_fingerprint(plan)) if (out / RUN_FILE).exists() else []
+    show_forecast(plan, out, forecast(plan, out), other, as_json)
 
 
 def _check_governance(plan: RunPlan) -> None:
@@ -105,22 +182,41 @@ def _check_governance(plan: RunPlan) -> None:
                 spec.endpoint.check_may_receive(redistributable=case.provenance.redistributable)
 
 
-async def _run(plan: RunPlan, folder: RunFolder, options: RunOptions) -> BatchResult:
+async def _preflight(plan: RunPlan, start_anyway: bool) -> None:
+    """Ask every model for a token.
+
+    Raises:
+        BedsideError: one does not answer, and the run is not to start anyway; or none does.
+    """
     from simulator.chat import preflight
 
-    for spec in plan.examiners:
-        if spec.endpoint is not None:
-            await preflight(spec.endpoint)
+    asked = [spec.endpoint for spec in plan.examiners if spec.endpoint is not None]
+    found = await asyncio.gather(*(preflight(endpoint) for endpoint in asked), return_exceptions=True)
+    errors = [error for error in found if error is not None]
+    for error in errors:
+        if not isinstance(error, BedsideError):
+            raise error
+    all_down = len(errors) == len(plan.examiners)
+    if errors and (all_down or not start_anyway):
+        for error in errors[1:]:
+            note(f"bedside: {error.line()}" if isinstance(error, BedsideError) else str(error))
+        raise errors[0]
+    for error in errors:
+        note(f"{error}; the run starts all the same")
+
+
+async def _run(plan: RunPlan, folder: RunFolder, manner: Manner, meter: Meter) -> BatchResult:
+    await _preflight(plan, manner.start_anyway)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, stop.set)
     loop.add_signal_handler(signal.SIGTERM, stop.set)
     try:
         with folder:
-            for line in folder.open(run_fingerprint(plan), options.force).notes():
+            for line in folder.open(run_fingerprint(plan), manner.force).notes():
                 note(line)
-            with progress_of(plan.size(), options.quiet or options.as_json) as progress:
-                return await run_batch(plan.jobs(), folder, options.concurrency, progress, stop)
+            with shown(meter, manner.quiet or manner.as_json) as progress:
+                return await run_lanes(plan.lanes(), folder, manner.policy, progress, stop)
     finally:
         loop.remove_signal_handler(signal.SIGINT)
         loop.remove_signal_handler(signal.SIGTERM)
@@ -152,81 +248,41 @@ def run_fingerprint(plan: RunPlan) -> dict[str, Any]:
     )
 
 
-class progress_of:  # noqa: N801
-    """A progress bar on a terminal, a plain line now and then elsewhere, nothing when quiet. Goes to standard error."""
-
-    def __init__(self, total: int, quiet: bool) -> None:
-        self._total = total
-        self._quiet = quiet
-        self._bar: Any = None
-
-    def __enter__(self) -> Callable[[ProgressEvent, str, BatchResult], None]:
-        if self._quiet:
-            return lambda event, label, result: None
-        if sys.stderr.isatty():
-            return self._with_bar()
-        return self._plain
-
-    def _with_bar(self) -> Callable[[ProgressEvent, str, BatchResult], None]:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-        )
-        self._bar.start()
-        task = self._bar.add_task("encounters", total=self._total)
-
-        def show(event: ProgressEvent, label: str, result: BatchResult) -> None:
-            failed = len(result.failures)
-            self._bar.update(task, completed=result.done_before + result.done_now + failed, description=f"encounters ({failed} failed)")
-
-        return show
-
-    def _plain(self, event: ProgressEvent, label: str, result: BatchResult) -> None:
-        done = result.done_before + result.done_now
-        if event in ("failed", "endpoint_down"):
-            last = result.failures[-1] if result.failures else None
-            note(f"{event}: {label}" + (f": {last.detail}" if last and event == "failed" else ""))
-        elif event == "finished" and (done % PLAIN_PROGRESS_EVERY == 0 or done == self._total):
-            note(f"{done} of {self._total} encounters")
-
-    def __exit__(self, *exception: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-
-def _report(result: BatchResult, size: int, options: RunOptions) -> int:
+def _report(result: BatchResult, meter: Meter, plan: RunPlan, out: Path, manner: Manner, changed: list[str]) -> int:
     failures = [f"{f.label} {f.trace_id}: {f.termination}: {f.detail}" for f in result.failures]
-    if options.as_json:
-        say_json(
-            {
-                "planned": result.planned,
-                "done_before": result.done_before,
-                "done_now": result.done_now,
-                "by_termination": dict(result.by_termination),
-                "failures": failures,
-                "skipped": dict(result.skipped),
-                "interrupted": result.interrupted,
-            }
-        )
+    if manner.as_json:
+        say_json(_summary(result, meter, plan, failures) | {"changed_inputs": changed})
     else:
         for line in failures[:FAILURES_SHOWN]:
             note(f"failed: {line}")
         for label, count in result.skipped.items():
             note(f"{label}: endpoint down, {count} encounters left out; start again to play them")
         before = f" ({result.done_before} were there already)" if result.done_before else ""
-        planned = size - result.repeated if result.interrupted else result.planned
-        say(f"{result.done_before + result.done_now} of {planned} encounters in {options.out}{before}")
+        planned = plan.size() - result.repeated if result.interrupted else result.planned
+        say(f"{result.done_before + result.done_now} of {planned} encounters in {out}{before}")
     if result.interrupted:
         note("interrupted: start the same command again to go on")
         return EXIT_INTERRUPTED
     return 0 if result.complete else EXIT_INCOMPLETE
+
+
+def _summary(result: BatchResult, meter: Meter, plan: RunPlan, failures: list[str]) -> dict[str, Any]:
+    return {
+        "planned": result.planned,
+        "done_before": result.done_before,
+        "done_now": result.done_now,
+        "mended": result.mended,
+        "by_termination": dict(result.by_termination),
+        "failures": failures,
+        "skipped": dict(result.skipped),
+        "interrupted": result.interrupted,
+        "seconds": round(meter.seconds(), 3),
+        "examiners": {label: vars(tally) for label, tally in result.tallies.items()},
+        "cost": meter.cost(result),
+        "endpoints": {
+            name: {"concurrency": throttle.most, "lowest_concurrency": throttle.lowest} for name, throttle in plan.factory.throttles.items()
+        },
+    }
 
 
 def demo() -> int:

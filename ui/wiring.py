@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,8 +15,8 @@ from ontology.errors import BedsideError
 from ontology.profiles import ProfileSet, load_profiles
 from ontology.resources import bundled, bundled_files
 from ontology.vocabulary import default_vocabulary
-from simulator.batch import Job
-from simulator.build import Bed, Ward, default_ward, make_bed
+from simulator.batch import Job, Lane
+from simulator.build import Bed, default_ward, make_bed
 from simulator.case import PatientVector
 from simulator.cases_io import read_cases
 from simulator.endpoint import Endpoint
@@ -24,12 +24,15 @@ from simulator.examiners.policies import KNOWING, POLICIES, Policy
 from simulator.examiners.reference import ReferenceExaminer
 from simulator.examiners.scripted import read_script
 from simulator.protocols import Examiner, TurnObserver
+from simulator.throttle import Throttle
 from simulator.trace import Budget, DialogueTrace
 
 if TYPE_CHECKING:
     from simulator.chat import ChatClient
 
 BUNDLED_CASES = ("starter", "ddxplus-form")
+DEFAULT_CONCURRENCY = 8
+REFERENCE_LANE = "reference examiners"
 AUTO = "auto"
 
 
@@ -137,20 +140,54 @@ def _model(name: str) -> BeliefModel:
 
 
 @dataclass(frozen=True)
+class Price:
+    """What a million tokens of a model cost."""
+
+    prompt: float
+    completion: float
+    currency: str = "USD"
+
+    def of(self, prompt_tokens: float, completion_tokens: float) -> float:
+        """What so many tokens cost."""
+        return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
+
+
+@dataclass(frozen=True)
 class ExaminerSpec:
-    """An examiner as the user named it: a policy, `script:FILE`, or `model` with an endpoint."""
+    """An examiner as the user named it: a policy, `script:FILE`, or a model with an endpoint.
+
+    Models with the same `lane` share an endpoint: its places, its throttle and its breaker.
+    """
 
     name: str
     endpoint: Endpoint | None = None
+    lane: str = REFERENCE_LANE
+    concurrency: int = DEFAULT_CONCURRENCY
+    price: Price | None = None
+    system_prompt: str | None = None
+    revision: str | None = None
+
+    @property
+    def label(self) -> str:
+        """How results name it; a script's is told by the script itself."""
+        return self.endpoint.name if self.endpoint is not None else self.name
+
+
+def reference_names() -> tuple[str, ...]:
+    """Examiners that need no model, by name."""
+    return (*POLICIES, *KNOWING)
 
 
 class ExaminerFactory:
     """Builds examiners; a policy's knowledge depends on the case, everything else is shared."""
 
-    def __init__(self, shelf: Bookshelf) -> None:
+    def __init__(self, shelf: Bookshelf, tell: Callable[[str], None] | None = None) -> None:
         self._shelf = shelf
         self._ready: dict[tuple[str, str], Examiner] = {}
         self._clients: list[ChatClient] = []
+        self._tell = tell
+        self.throttles: dict[str, Throttle] = {}
+        """by lane"""
 
     async def aclose(self) -> None:
         """Close the connections of model examiners."""
@@ -181,10 +218,11 @@ class ExaminerFactory:
             from simulator.chat import ChatClient
             from simulator.examiners.model import ModelExaminer
 
-            client = ChatClient(spec.endpoint)
+            throttle = self.throttles.setdefault(spec.lane, Throttle(spec.concurrency))
+            client = ChatClient(spec.endpoint, throttle=throttle, tell=self._tell)
             self._clients.append(client)
-            return ModelExaminer(client)
-        known = ", ".join([*POLICIES, *KNOWING, "script:FILE", "model"])
+            return ModelExaminer(client, spec.system_prompt, spec.revision)
+        known = ", ".join([*reference_names(), "script:FILE", "model"])
         raise BedsideError(f"no examiner is called {spec.name!r}", "--examiner", f"known: {known}")
 
     def _knowing(self, name: str, case: PatientVector) -> Policy:
@@ -205,28 +243,41 @@ class RunPlan:
     shelf: Bookshelf
     factory: ExaminerFactory
 
-    def beds(self) -> Iterator[Bed]:
-        """Every encounter, built."""
-        ward: Ward = default_ward()
-        for case in self.cases:
-            for spec in self.examiners:
-                for seed in self.seeds:
-                    yield make_bed(case, self.factory.make(spec, case), ward, self.shelf.profiles(case), self.budget, seed)
+    def lanes(self) -> list[Lane]:
+        """The run's encounters by the endpoint that serves them."""
+        by_lane: dict[str, list[ExaminerSpec]] = {}
+        for spec in self.examiners:
+            by_lane.setdefault(spec.lane, []).append(spec)
+        return [Lane(name, self._jobs(specs), specs[0].concurrency) for name, specs in by_lane.items()]
 
-    def jobs(self) -> Iterator[Job]:
-        """Every encounter as a job of the batch engine."""
-        for bed in self.beds():
-            yield Job(bed.trace_id, bed.examiner.player.id, _play(bed))
+    def _jobs(self, specs: Sequence[ExaminerSpec]) -> Iterator[Job]:
+        for case in self.cases:
+            for spec in specs:
+                for seed in self.seeds:
+                    bed = self.bed(case, spec, seed)
+                    yield Job(bed.trace_id, bed.examiner.player.id, _Play(self, case, spec, seed, bed))
+
+    def bed(self, case: PatientVector, spec: ExaminerSpec, seed: int) -> Bed:
+        """One encounter, built."""
+        return make_bed(case, self.factory.make(spec, case), default_ward(), self.shelf.profiles(case), self.budget, seed)
 
     def size(self) -> int:
         """How many encounters."""
         return len(self.cases) * len(self.examiners) * len(self.seeds)
 
 
-def _play(bed: Bed) -> Callable[[TurnObserver], Awaitable[DialogueTrace]]:
-    async def play(observer: TurnObserver) -> DialogueTrace:
+@dataclass
+class _Play:
+    """Plays an encounter; between two tries it holds no more than how to build it again."""
+
+    plan: RunPlan
+    case: PatientVector
+    spec: ExaminerSpec
+    seed: int
+    bed: Bed | None
+
+    async def __call__(self, observer: TurnObserver) -> DialogueTrace:
         # Reference examiners wait for nothing: without this an interrupt would be heard only after the last encounter.
         await asyncio.sleep(0)
+        bed, self.bed = self.bed or self.plan.bed(self.case, self.spec, self.seed), None
         return await bed.run(observer)
-
-    return play

@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from simulator.case import CAREGIVER_BELOW_AGE
+from simulator.case import CAREGIVER_BELOW_AGE, ExaminerView
 from simulator.chat import ChatClient, Completion, Message
 from simulator.examiners.judging import Judged, Trouble, judge
-from simulator.prompting import prompt_sha256, render
+from simulator.prompting import prompt_sha256, render, render_own
 from simulator.protocols import ExaminerFailure, Line, Move, Situation
 from simulator.trace import Player, ProtocolNote, Usage
 
@@ -52,13 +52,16 @@ def _strict_object(properties: dict[str, Any]) -> dict[str, Any]:
 class ModelExaminer:
     """Plays the examiner with a chat model. Keeps no state of an encounter: one instance may play many at once."""
 
-    def __init__(self, client: ChatClient) -> None:
+    def __init__(self, client: ChatClient, system_prompt: str | None = None, revision: str | None = None) -> None:
         """Make an examiner of a client.
 
         Args:
             client: the endpoint to talk to; shared, not closed here.
+            system_prompt: a template in place of the bundled `examiner_system`, with the same variables.
+            revision: of the model's weights, as the user knows it.
         """
         self._client = client
+        self._system_prompt = system_prompt
         endpoint = client.endpoint
         sampling: dict[str, JsonValue] = {
             name: value
@@ -74,8 +77,9 @@ class ModelExaminer:
             kind="model",
             id=endpoint.name,
             model=endpoint.model,
+            revision=revision,
             endpoint=endpoint.host,
-            prompt_sha256=prompt_sha256(*PROMPTS),
+            prompt_sha256=prompt_sha256(*PROMPTS, own=None if system_prompt is None else {PROMPTS[0]: system_prompt}),
             sampling=sampling,
         )
 
@@ -92,7 +96,7 @@ class ModelExaminer:
             InfrastructureFailure: the endpoint failed.
             BedsideError: the case may not be sent to this endpoint.
         """
-        base = conversation(situation)
+        base = conversation(situation, self._system_prompt)
         extra: list[Message] = []
         asked: Counter[Trouble] = Counter()
         notes: list[ProtocolNote] = []
@@ -116,33 +120,44 @@ class ModelExaminer:
             extra = _asked_again(found, completion, situation)
 
 
-def conversation(situation: Situation) -> list[Message]:
-    """The encounter as the examiner's model sees it.
+def conversation(situation: Situation, system_prompt: str | None = None) -> list[Message]:
+    """The encounter as the examiner's model sees it; by a user's own system prompt if there is one.
 
     The patient's opening words are the first message; the record's results carry `[record]`. The number of turns left stands after the last
     message and not in the system prompt, so that all before it stays the same from turn to turn (prefix caching).
 
     Raises:
         ValueError: a line of an unknown speaker.
+        BedsideError: the user's own prompt cannot be filled in.
     """
-    view = situation.view
-    system = render(
-        "examiner_system",
-        age=view.age,
-        sex=view.sex,
-        setting=view.setting,
-        language=view.language,
-        caregiver=view.age < CAREGIVER_BELOW_AGE,
-        max_diagnoses=MAX_DIAGNOSES,
-    )
+    system = system_message(situation.view, system_prompt)
     lines = list(situation.lines)
     if not lines or lines[0].role != "patient":
-        lines.insert(0, Line("patient", view.opening_text))
+        lines.insert(0, Line("patient", situation.view.opening_text))
     if situation.must_commit:
         cue = render("examiner_final", max_diagnoses=MAX_DIAGNOSES)
     else:
         cue = render("examiner_turn", turns_left=situation.turns_left)
     return [Message("system", system), *(_message(line) for line in lines), Message("user", cue)]
+
+
+def system_message(view: ExaminerView, system_prompt: str | None = None) -> str:
+    """The system prompt of an encounter.
+
+    Raises:
+        BedsideError: the user's own prompt cannot be filled in.
+    """
+    values = {
+        "age": view.age,
+        "sex": view.sex,
+        "setting": view.setting,
+        "language": view.language,
+        "caregiver": view.age < CAREGIVER_BELOW_AGE,
+        "max_diagnoses": MAX_DIAGNOSES,
+    }
+    if system_prompt is None:
+        return render("examiner_system", **values)
+    return render_own(system_prompt, "system_prompt", **values)
 
 
 def _message(line: Line) -> Message:

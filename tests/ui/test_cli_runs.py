@@ -331,7 +331,8 @@ def test_a_model_plays_and_its_tokens_are_counted(bedside: Bedside, doctor: Doct
 
 def test_an_endpoint_that_fails_makes_exit_code_4_no_scores_and_nothing_lost(bedside: Bedside, doctor: Doctor) -> None:
     doctor.status = 500
-    command = ("run", "--out", "r", "--cases", "ddxplus-form", "--limit", "3", "--max-retries", "0", "--concurrency", "1", *doctor.options)
+    once = ("--max-retries", "0", "--concurrency", "1", "--second-tries", "0")
+    command = ("run", "--out", "r", "--cases", "ddxplus-form", "--limit", "3", *once, *doctor.options)
     done = bedside(*command)
     assert done.code == 4 and done.out == "0 of 3 encounters in r\n"
     assert done.err.count("infrastructure_error") == 3 and "out of order" in done.err
@@ -346,7 +347,8 @@ def test_an_endpoint_that_fails_makes_exit_code_4_no_scores_and_nothing_lost(bed
 
 def test_an_endpoint_that_is_down_is_given_up_and_the_rest_left_for_later(bedside: Bedside, doctor: Doctor) -> None:
     doctor.status = 500
-    done = bedside("run", "--out", "r", "--cases", "ddxplus-form", "--max-retries", "0", "--concurrency", "1", *doctor.options)
+    at_once = ("--max-retries", "0", "--concurrency", "1", "--patience", "0")
+    done = bedside("run", "--out", "r", "--cases", "ddxplus-form", *at_once, *doctor.options)
     assert done.code == 4 and doctor.asked == 6
     assert "m: endpoint down, 7 encounters left out" in done.err
 
