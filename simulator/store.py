@@ -344,7 +344,7 @@ def _differences(old: JsonValue, new: JsonValue, path: str = "") -> Iterator[str
         for key in sorted(old.keys() | new.keys()):
             yield from _differences(old.get(key), new.get(key), f"{path}.{key}" if path else key)
     elif isinstance(old, list) and isinstance(new, list) and _named(old) and _named(new):
-        before, now = ({str(item["id"]): item for item in items if isinstance(item, dict)} for items in (old, new))
+        before, now = _by_id(old), _by_id(new)
         for name in sorted(before.keys() | now.keys()):
             if name in before and name in now:
                 yield from _differences(before[name], now[name], f"{path}[{name}]")
@@ -358,9 +358,18 @@ def _differences(old: JsonValue, new: JsonValue, path: str = "") -> Iterator[str
 
 
 def _named(items: list[JsonValue]) -> bool:
-    """Whether these are players, each with an id of its own."""
-    ids = [item.get("id") for item in items if isinstance(item, dict)]
-    return len(ids) == len(items) > 0 and None not in ids and len(set(map(str, ids))) == len(ids)
+    """Whether these are players, each with an id."""
+    return bool(items) and all(isinstance(item, dict) and "id" in item for item in items)
+
+
+def _by_id(items: list[JsonValue]) -> dict[str, JsonValue]:
+    """Players by id; a second one of an id (a policy with other knowledge) gets a number."""
+    found: dict[str, JsonValue] = {}
+    for item in items:
+        name = str(item["id"]) if isinstance(item, dict) else ""
+        number = 1 + sum(key.split("#")[0] == name for key in found)
+        found[name if number == 1 else f"{name}#{number}"] = item
+    return found
 
 
 def _short(value: JsonValue) -> str:

@@ -121,7 +121,7 @@ def _in_folder(out: Path) -> tuple[set[str], dict[str, Averages]]:
                     n=1, calls=usage["requests"], prompt=usage["prompt_tokens"], completion=usage["completion_tokens"] or 0
                 )
     return finished, {
-        name: Averages(c["calls"] / c["n"], c["prompt"] / c["n"], c["completion"] / c["n"], f"{c['n']} encounters in this folder")
+        name: Averages(c["calls"] / c["n"], c["prompt"] / c["n"], c["completion"] / c["n"], f"{c['n']} played in this folder")
         for name, c in sums.items()
     }
 

@@ -16,6 +16,8 @@ from ui.wiring import Price
 PLAIN_EVERY = 50
 """encounters"""
 PLAIN_EVERY_S = 60.0
+MOST_TOLD = 200
+"""different failures; all are in errors.jsonl"""
 TOLD: Mapping[ProgressEvent, str] = {
     "endpoint_paused": "fails time and again; its encounters wait while one after the other tries it",
     "endpoint_back": "works again",
@@ -110,13 +112,17 @@ class Plain:
         self._meter = meter
         self._now = now
         self._last = now()
+        self._told: set[tuple[str, str | None]] = set()
 
     def __call__(self, event: ProgressEvent, label: str, result: BatchResult) -> None:
         """See `simulator.batch.Progress`."""
         if event in TOLD:
             note(f"{label}: {TOLD[event]}")
         elif event == "failed":
-            note(f"failed: {label}: {result.failures[-1].detail}")
+            detail = result.failures[-1].detail
+            if (label, detail) not in self._told and len(self._told) < MOST_TOLD:  # a dead endpoint says the same of each encounter
+                self._told.add((label, detail))
+                note(f"failed: {label}: {detail}")
         done = result.done_before + result.done_now
         due = event == "finished" and (done % PLAIN_EVERY == 0 or done == self._meter.total)
         if due or self._now() - self._last >= PLAIN_EVERY_S:

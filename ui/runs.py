@@ -255,6 +255,8 @@ def _report(result: BatchResult, meter: Meter, plan: RunPlan, out: Path, manner:
     else:
         for line in failures[:FAILURES_SHOWN]:
             note(f"failed: {line}")
+        if len(failures) > FAILURES_SHOWN:
+            note(f"and {len(failures) - FAILURES_SHOWN} more failed; errors.jsonl in the run folder has them all")
         for label, count in result.skipped.items():
             note(f"{label}: endpoint down, {count} encounters left out; start again to play them")
         before = f" ({result.done_before} were there already)" if result.done_before else ""
