@@ -25,8 +25,8 @@ class Attempt:
 class LaneState:
     """A lane under way.
 
-    Jobs pass while `open` is set. While it is not, one encounter at a time tries the endpoint and the others wait. If that goes on too long,
-    the lane is given up: its jobs are left out.
+    Jobs pass while `open` is set. While it is not, one encounter at a time tries the endpoint and the others wait. If that goes on for too
+    long, the lane is given up: its jobs are left out.
     """
 
     FIRST_WAIT_S: ClassVar[float] = 15.0

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from test_batch import balance, journals, make_trace, seeds, trace_id
-
 from simulator.batch import BatchResult, Job, Lane, Policy, run_lanes
 from simulator.protocols import TurnObserver
 from simulator.store import RunFolder
 from simulator.trace import DialogueTrace
+from tests.simulator.test_batch import balance, journals, make_trace, seeds, trace_id
 
 Broken = Callable[[int, int], bool]
 """(number of the encounter, how often it was played before) → whether its endpoint fails"""

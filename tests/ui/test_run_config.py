@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +23,7 @@ from simulator.trace import Usage
 from simulator.traces_io import read_traces
 from ui import cli
 from ui.case_choice import AGE_BANDS, CaseFilter, Sample, choose_cases, shares
-from ui.run_config import read_definition, setup
+from ui.run_config import CasesPart, EndpointPart, ExaminerPart, PricePart, RunDefinition, read_definition, setup
 from ui.run_forecast import forecast
 from ui.run_progress import Meter, Plain, duration
 from ui.run_watch import InputWatch
@@ -140,6 +141,15 @@ def test_a_mistake_is_one_line_and_nothing_begins(bedside: Command, text: str, w
     assert code == 2 and out == ""
     assert words in err and err.count("\n") == 1 and "sk-very-secret" not in err
     assert not Path("r/traces.jsonl").exists()
+
+
+def test_the_definition_in_the_documentation_is_valid_and_names_every_field() -> None:
+    text = (Path(__file__).parents[2] / "docs/runs.md").read_text(encoding="utf-8")
+    example = text.split("```toml\n")[1].split("```")[0]
+    found = RunDefinition.model_validate(tomllib.loads(example))
+    assert found.endpoints[0].concurrency == 128 and found.examiners[1].price is not None
+    for model in (RunDefinition, CaseFilter, Sample, CasesPart, EndpointPart, ExaminerPart, PricePart):
+        assert [name for name in model.model_fields if name not in text] == []
 
 
 @pytest.mark.parametrize("option", [("--seed", "3"), ("--cases", "starter"), ("--examiner", "hasty"), ("--model", "m")])
