@@ -146,9 +146,9 @@ def test_a_full_disk_ends_the_run_in_one_line_and_the_next_start_completes_it(
 
 
 def test_a_home_that_cannot_be_written_does_not_matter(tmp_path: Path) -> None:
-    """Under /proc nothing can be made, not even by root."""
+    """Under /proc nothing can be made, not even by root. A cache that cannot be written either is tried in tests/bench/chaos_kills.py."""
     nowhere = "/proc/self/nowhere"
-    homes = {"HOME": nowhere, "BEDSIDE_CACHE_DIR": f"{nowhere}/cache", "XDG_CACHE_HOME": nowhere, "XDG_DATA_HOME": nowhere}
+    homes = {"HOME": nowhere, "XDG_CACHE_HOME": nowhere, "XDG_DATA_HOME": nowhere}
     where = {**os.environ, "PYTHONPATH": str(ROOT), **homes}
     line = [sys.executable, "-m", "ui.cli", "run", "--out", str(tmp_path / "run"), "--limit", "1", "--examiner", "hasty", "--json"]
     done = subprocess.run(line, env=where, capture_output=True, text=True, timeout=WAIT_S, check=False)
