@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 
 from ontology.profiles import ProfileSet
@@ -20,6 +20,7 @@ from simulator.trace import Budget, DialogueTrace
 from simulator.utterances import Utterance
 
 
+@lru_cache(maxsize=1)
 def software_version() -> str:
     """The installed version of Bedside."""
     try:
@@ -87,7 +88,7 @@ class Bed:
     vocabulary: Vocabulary
     guard: LeakGuard
 
-    @property
+    @cached_property
     def trace_id(self) -> str:
         """The id its trace will have."""
         return trace_id_of(self.case, self.examiner, self.patient, self.setting)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from random import Random
 
@@ -73,15 +73,24 @@ class _State:
     turns: list[Turn]
     snapshots: list[Snapshot]
     leaks: list[LeakRecord]
+    lines: list[Line] = field(default_factory=list)
     asked: int = 0
     answer: FinalAnswer | None = None
     forced: bool = False
 
 
-def trace_id_of(case: PatientVector, examiner: Examiner, patient: Patient, setting: Setting) -> str:
-    """The id of the trace this encounter will have: equal for equal players, case, setting and seed."""
+def trace_id_of(case: PatientVector, examiner: Examiner, patient: Patient, setting: Setting, case_sha256: str | None = None) -> str:
+    """The id of the trace this encounter will have: equal for equal players, case, setting and seed.
+
+    Args:
+        case: the case.
+        examiner: asks.
+        patient: answers.
+        setting: budget, seed and versions.
+        case_sha256: the case's hash, if it is at hand.
+    """
     parts = [
-        case.sha256(),
+        case_sha256 or case.sha256(),
         examiner.player.model_dump(mode="json"),
         patient.player.model_dump(mode="json"),
         setting.budget.model_dump(mode="json"),
@@ -118,14 +127,15 @@ async def run_encounter(
         the sealed trace; also when a player failed, with the reason in `termination`.
     """
     clock = clock or Clock()
+    case_sha256 = case.sha256()
     started = clock.now()
     state = _State([], [], [])
     _add(state, opening_turn(case, vocabulary), guard, observer)
     termination, detail = await _play(state, case, examiner, patient, setting, guard, observer, clock)
     trace = DialogueTrace(
-        trace_id=trace_id_of(case, examiner, patient, setting),
+        trace_id=trace_id_of(case, examiner, patient, setting, case_sha256),
         case_id=case.case_id,
-        case_sha256=case.sha256(),
+        case_sha256=case_sha256,
         pool_id=setting.pool_id,
         pool_sha256=setting.pool_sha256,
         match_id=setting.match_id,
@@ -162,8 +172,7 @@ async def _play(
     view = case.examiner_view()
     while True:
         must_commit = state.asked >= setting.budget.max_turns
-        lines = tuple(Line(turn.role, turn.text) for turn in state.turns)
-        situation = Situation(view, lines, setting.budget.max_turns - state.asked, must_commit, setting.seed)
+        situation = Situation(view, tuple(state.lines), setting.budget.max_turns - state.asked, must_commit, setting.seed)
         began = clock.monotonic()
         try:
             move = await examiner.move(situation)
@@ -298,6 +307,7 @@ def _reply_turn(role: str, reply: Reply, idx: int, latency_ms: int) -> Turn:
 
 def _add(state: _State, turn: Turn, guard: LeakGuard, observer: TurnObserver | None) -> None:
     state.turns.append(turn)
+    state.lines.append(Line(turn.role, turn.text))
     state.leaks += guard.check(turn)
     if observer is not None:
         observer.on_turn(turn)

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from random import Random
 
 from ontology.annotation import family_concept_of
-from ontology.annotator import PRESENTING_COMPLAINT, annotate_examiner
+from ontology.annotator import PRESENTING_COMPLAINT
 from ontology.concepts import Attribute
 from ontology.mentions import Act, DialogueRole, Mention
 from ontology.vocabulary import Vocabulary
 from simulator.case import Fact, PatientSide
 from simulator.patients.facts import FactIndex, Finding
+from simulator.patients.reading import examiner_words
 from simulator.patients.record import Record
 from simulator.pools.index import PoolIndex, choose
 from simulator.pools.person import Person, fill
@@ -56,16 +57,16 @@ class EmbeddedPatient:
     def read(self, text: str, turns: Sequence[Turn]) -> Reading:
         """Understand a turn; a span that could mean several concepts means the one this case speaks of."""
         focus = self._focus(turns)
-        annotation = annotate_examiner(text, self._vocabulary, len(turns), focus, self._side.caregiver_speaks)
+        acts, found = examiner_words(self._vocabulary, text, len(turns), focus, self._side.caregiver_speaks)
         mentions: list[Mention] = []
         subject: str | None = None
-        for mention in annotation.mentions:
+        for mention in found:
             if mention.cui == focus and mention.attribute is not None and not self._vocabulary.find(mention.surface):
                 mention = self._it(mention, mention.attribute)
             mention = self._resolved(self._about_me(mention, subject))
             subject = mention.cui if mention.dialogue_role == "stated" else subject
             mentions.append(mention)
-        return Reading(tuple(annotation.acts), tuple(mentions))
+        return Reading(acts, tuple(mentions))
 
     def _it(self, mention: Mention, attribute: Attribute) -> Mention:
         """The pronoun is what was last said to be so, unless only the complaint has such a detail."""

@@ -7,6 +7,7 @@ examiner waits 0.2 s, as a model would, and then asks; the patient is the embedd
 from __future__ import annotations
 
 import asyncio
+import gc
 import multiprocessing
 import os
 import resource
@@ -41,6 +42,8 @@ class Mock:
     """Waits, and asks one of a few questions in about 25 words."""
 
     latency_s: float
+    fresh: bool = False
+    """whether no two messages are the same, so that nothing understood before helps"""
 
     @property
     def player(self) -> Player:
@@ -51,7 +54,8 @@ class Mock:
         if situation.must_commit:
             return Move('{"diagnoses": [{"name": "Migraine", "icd10": "G43.909", "prob": 0.5}], "confidence": 0.5}')
         question = Random(f"{situation.seed}:{situation.turns_left}").choice(QUESTIONS)
-        return Move(f"{PADDING} {question}", Usage(prompt_tokens=100, completion_tokens=25, requests=1))
+        mark = f" ({situation.seed}-{situation.turns_left})" if self.fresh else ""
+        return Move(f"{PADDING}{mark} {question}", Usage(prompt_tokens=100, completion_tokens=25, requests=1))
 
 
 def cpu() -> float:
@@ -64,9 +68,9 @@ def resident_mb() -> float:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def jobs(cases: Sequence[PatientVector], count: int, turns: int, latency_s: float) -> Iterator[Job]:
+def jobs(cases: Sequence[PatientVector], count: int, turns: int, latency_s: float, fresh: bool = False) -> Iterator[Job]:
     """So many encounters over the bundled cases, each with a seed of its own."""
-    ward, shelf, mock = default_ward(), Bookshelf(), Mock(latency_s)
+    ward, shelf, mock = default_ward(), Bookshelf(), Mock(latency_s, fresh)
     for number in range(count):
         case = cases[number % len(cases)]
         bed = make_bed(case, mock, ward, shelf.profiles(case), Budget(max_turns=turns), number)
@@ -77,7 +81,9 @@ def jobs(cases: Sequence[PatientVector], count: int, turns: int, latency_s: floa
         yield Job(bed.trace_id, "mock", play)
 
 
-def batch(count: int, turns: int, concurrency: int, latency_s: float, progress: Any = None) -> tuple[float, float, BatchResult]:
+def batch(
+    count: int, turns: int, concurrency: int, latency_s: float, progress: Any = None, fresh: bool = False
+) -> tuple[float, float, BatchResult]:
     """(wall, CPU, result) of a run into a temporary folder."""
     folder = Path(tempfile.mkdtemp(prefix="bedside-bench-"))
     try:
@@ -85,7 +91,7 @@ def batch(count: int, turns: int, concurrency: int, latency_s: float, progress: 
         with RunFolder(folder / "run") as run:
             run.open({"a": 1})
             result = asyncio.run(
-                run_lanes([Lane("mock", jobs(bundled_cases(), count, turns, latency_s), concurrency)], run, None, progress)
+                run_lanes([Lane("mock", jobs(bundled_cases(), count, turns, latency_s, fresh), concurrency)], run, None, progress)
             )
         return time.perf_counter() - began, cpu() - used, result
     finally:
@@ -94,13 +100,16 @@ def batch(count: int, turns: int, concurrency: int, latency_s: float, progress: 
 
 def mock(count: int, concurrency: int, turns: int = 20) -> None:
     ideal = -(-count // concurrency) * (turns + 1) * LATENCY_S
-    batch(40, turns, 40, 0.0)  # warm
-    for _ in range(REPEATS):
-        wall, used, result = batch(count, turns, concurrency, LATENCY_S)
+    batch(count, turns, concurrency, 0.0)  # warm
+    gc.collect()
+    gc.freeze()  # as `bedside run` does
+    for fresh in [False, True] * REPEATS:
+        wall, used, result = batch(count, turns, concurrency, LATENCY_S, fresh=fresh)
         assert result.complete and result.done_now == count
         print(
-            f"{count} cases x {turns} turns, {concurrency}-way, {LATENCY_S} s a call: wall {wall:.2f} s = {wall / ideal:.2f} x ideal"
-            f" ({ideal:.1f} s); CPU {1000 * used / (count * turns):.2f} ms an exchange; load {os.getloadavg()[0]:.1f}"
+            f"{'no message twice' if fresh else 'messages recur'}: {count} cases x {turns} turns, {concurrency}-way, {LATENCY_S} s a call:"
+            f" wall {wall:.2f} s = {wall / ideal:.2f} x ideal ({ideal:.1f} s);"
+            f" CPU {1000 * used / (count * turns):.2f} ms an exchange; load {os.getloadavg()[0]:.1f}"
         )
 
 
