@@ -87,7 +87,7 @@ class Tally:
     def count(self, turn: Turn) -> None:
         """Count a turn."""
         self.turns += 1
-        if turn.usage is not None:
+        if turn.usage is not None and turn.usage.requests:  # none: an answer kept from before, which is not paid for again
             self.requests += turn.usage.requests
             self.prompt_tokens += turn.usage.prompt_tokens or 0
             self.completion_tokens += turn.usage.completion_tokens or 0

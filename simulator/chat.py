@@ -38,6 +38,7 @@ from simulator.chat_errors import (
 from simulator.chat_request import Body, Capabilities, Message, adapt, adapt_system_role, build_body
 from simulator.endpoint import Endpoint
 from simulator.protocols import ExaminerFailure, InfrastructureFailure
+from simulator.response_cache import Kept, ResponseCache, request_key
 from simulator.throttle import Throttle
 from simulator.trace import Usage
 
@@ -75,6 +76,7 @@ class Completion:
     model: str
     refused: bool = False
     dropped: tuple[str, ...] = ()
+    from_cache: bool = False
 
     @property
     def cut_off(self) -> bool:
@@ -94,6 +96,8 @@ class ChatClient:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         throttle: Throttle | None = None,
         tell: Callable[[str], None] | None = None,
+        cache: ResponseCache | None = None,
+        revision: str | None = None,
     ) -> None:
         """Read the key; connects to nothing yet.
 
@@ -105,6 +109,8 @@ class ChatClient:
             now: the time, against which a Retry-After date is counted.
             throttle: of the endpoint, shared by all who send there; None sends at once.
             tell: given a line for the user when the endpoint asks for a long wait, once for each such wait and not once a request.
+            cache: answers to requests made before; not closed here.
+            revision: of the model's weights, as the user knows it; counts for the cache.
 
         Raises:
             BedsideError: the key's environment variable is not set or unusable.
@@ -116,6 +122,8 @@ class ChatClient:
         self._jitter = jitter or SystemRandom().random
         self._now = now
         self._throttle = throttle
+        self._cache = cache
+        self._revision = revision
         self._tell = tell
         self._told_until: datetime | None = None
         self._has_answered = False
@@ -155,6 +163,19 @@ class ChatClient:
             InfrastructureFailure: the endpoint failed, after a bounded number of tries.
         """
         self.endpoint.check_may_receive(redistributable=redistributable)
+        if self._cache is None:
+            return await self._asked(messages, json_schema, seed)
+        key = request_key(self.endpoint, messages, json_schema, seed, self._revision)
+        kept = self._cache.get(key)
+        if kept is not None:
+            usage = Usage(prompt_tokens=kept.prompt_tokens, completion_tokens=kept.completion_tokens)
+            return Completion(kept.text, kept.finish_reason, usage, kept.model, kept.refused, kept.dropped, from_cache=True)
+        new = await self._asked(messages, json_schema, seed)
+        tokens = (new.usage.prompt_tokens, new.usage.completion_tokens)
+        self._cache.put(key, Kept(new.text, new.finish_reason, *tokens, new.model, new.refused, new.dropped))
+        return new
+
+    async def _asked(self, messages: Sequence[Message], json_schema: Mapping[str, Any] | None, seed: int | None) -> Completion:
         sent = retries = 0
         limit_tokens = True
         while True:

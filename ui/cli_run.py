@@ -30,7 +30,7 @@ TriesOption = Annotated[
     int, typer.Option("--second-tries", min=0, help="how often an encounter that an endpoint broke is played again, after all others")
 ]
 
-WITH_DEFINITION = frozenset({"out", "config", "dry_run", "patience", "second_tries", "start_anyway", "force", "quiet", "as_json"})
+WITH_DEFINITION = frozenset({"out", "config", "dry_run", "patience", "second_tries", "start_anyway", "cache", "force", "quiet", "as_json"})
 """Options that say how, not what; the rest would contradict a definition."""
 
 
@@ -57,6 +57,7 @@ def run(
     second_tries: TriesOption = 1,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="only tell the encounters, calls, tokens and cost to be expected")] = False,
     start_anyway: Annotated[bool, typer.Option("--start-anyway", help="start though one of several models does not answer")] = False,
+    cache: Annotated[Path | None, typer.Option("--cache", help="file of models' answers: what was asked before is not asked again")] = None,
     force: Annotated[bool, typer.Option("--force", help="go on in a folder made with other settings")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress")] = False,
     as_json: JsonOption = False,
@@ -67,7 +68,7 @@ def run(
     from ui.runs import EndpointOptions, Manner, RunOptions, run_cases, run_config
 
     policy = Policy(patience_s=patience, rounds=second_tries)
-    manner = Manner(force, quiet, as_json, dry_run, start_anyway, policy)
+    manner = Manner(force, quiet, as_json, dry_run, start_anyway, cache, policy)
     if config is not None:
         _refuse_others(context)
         raise typer.Exit(run_config(config, out, manner))

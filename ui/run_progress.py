@@ -133,10 +133,10 @@ class Plain:
 @contextmanager
 def _bar(meter: Meter) -> Any:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
     from rich.progress import Progress as Bar
 
-    columns = (TextColumn("encounters"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[more]}"))
+    columns = (TextColumn("encounters"), BarColumn(20), MofNCompleteColumn(), TextColumn("{task.fields[more]}"))
     with Bar(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("encounters", total=meter.total, more="")
 

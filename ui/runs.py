@@ -40,6 +40,7 @@ class Manner:
     as_json: bool = False
     dry_run: bool = False
     start_anyway: bool = False
+    cache: Path | None = None
     policy: Policy = field(default_factory=lambda: Policy(patience_s=DEFAULT_PATIENCE_S, rounds=1))
 
 
@@ -147,6 +148,10 @@ def carry_out(plan: RunPlan, out: Path, manner: Manner, inputs: Sequence[str | P
     if manner.dry_run:
         _forecast(plan, out, manner.as_json)
         return 0
+    if manner.cache is not None:
+        from simulator.response_cache import ResponseCache
+
+        plan.factory.cache = ResponseCache(manner.cache)
     meter = Meter(plan.size(), {spec.label: spec.price for spec in plan.examiners if spec.price is not None})
     watch = InputWatch([*inputs, *_vocabulary_files()])
     result = asyncio.run(_run(plan, RunFolder(out), manner, meter))
@@ -284,6 +289,7 @@ def _summary(result: BatchResult, meter: Meter, plan: RunPlan, failures: list[st
         "seconds": round(meter.seconds(), 3),
         "examiners": {label: vars(tally) for label, tally in result.tallies.items()},
         "cost": meter.cost(result),
+        "answers_from_cache": 0 if plan.factory.cache is None else plan.factory.cache.hits,
         "endpoints": {
             name: {"concurrency": throttle.most, "lowest_concurrency": throttle.lowest} for name, throttle in plan.factory.throttles.items()
         },

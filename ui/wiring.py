@@ -29,6 +29,7 @@ from simulator.trace import Budget, DialogueTrace
 
 if TYPE_CHECKING:
     from simulator.chat import ChatClient
+    from simulator.response_cache import ResponseCache
 
 BUNDLED_CASES = ("starter", "ddxplus-form")
 DEFAULT_CONCURRENCY = 8
@@ -188,11 +189,15 @@ class ExaminerFactory:
         self._tell = tell
         self.throttles: dict[str, Throttle] = {}
         """by lane"""
+        self.cache: ResponseCache | None = None
+        """for all model examiners; to be set before the first is made, closed with them"""
 
     async def aclose(self) -> None:
         """Close the connections of model examiners."""
         for client in self._clients:
             await client.aclose()
+        if self.cache is not None:
+            self.cache.close()
 
     def make(self, spec: ExaminerSpec, case: PatientVector) -> Examiner:
         """The examiner for a case.
@@ -219,7 +224,7 @@ class ExaminerFactory:
             from simulator.examiners.model import ModelExaminer
 
             throttle = self.throttles.setdefault(spec.lane, Throttle(spec.concurrency))
-            client = ChatClient(spec.endpoint, throttle=throttle, tell=self._tell)
+            client = ChatClient(spec.endpoint, throttle=throttle, tell=self._tell, cache=self.cache, revision=spec.revision)
             self._clients.append(client)
             return ModelExaminer(client, spec.system_prompt, spec.revision)
         known = ", ".join([*reference_names(), "script:FILE", "model"])

@@ -112,7 +112,7 @@ class ModelExaminer:
             found = judge(completion.text, cut_off=completion.cut_off, refused=completion.refused, must_commit=situation.must_commit)
             trouble = found.trouble
             if trouble is None:
-                return Move(found.text, usage, (*notes, *found.notes, *_dropped(completion, situation)))
+                return Move(found.text, usage, (*notes, *found.notes, *_remarks(completion, situation)))
             if asked[trouble] >= REASKS[trouble] or asked.total() >= MAX_REASKS:
                 return _given_up(found, usage, notes)
             asked[trouble] += 1
@@ -186,12 +186,13 @@ def _given_up(found: Judged, usage: Usage, notes: list[ProtocolNote]) -> Move:
     raise ExaminerFailure("empty" if found.trouble == "self_answer" else found.trouble)
 
 
-def _dropped(completion: Completion, situation: Situation) -> tuple[ProtocolNote, ...]:
+def _remarks(completion: Completion, situation: Situation) -> tuple[ProtocolNote, ...]:
     # Once an encounter is enough, and once more with the answer, whose form is asked for only then.
+    cached = (ProtocolNote(code="answer_from_cache"),) if completion.from_cache else ()
     first = not any(line.role == "examiner" for line in situation.lines)
     if completion.dropped and (first or situation.must_commit):
-        return (ProtocolNote(code="dropped_parameters", detail=", ".join(completion.dropped)),)
-    return ()
+        return (*cached, ProtocolNote(code="dropped_parameters", detail=", ".join(completion.dropped)))
+    return cached
 
 
 def _added(one: Usage, other: Usage) -> Usage:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -154,6 +155,20 @@ def test_a_home_that_cannot_be_written_does_not_matter(tmp_path: Path) -> None:
     done = subprocess.run(line, env=where, capture_output=True, text=True, timeout=WAIT_S, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["done_now"] == 1
+
+
+def test_a_run_over_known_answers_asks_nothing_and_marks_them(tmp_path: Path) -> None:
+    calls: list[int] = []
+    with ChaosServer(share=0.0) as server:
+        for name in ("one", "two"):
+            manner = Manner(quiet=True, cache=tmp_path / "answers.sqlite3")
+            assert run_cases(replace(options(server, tmp_path / name), limit=3, manner=manner)) == 0
+            calls.append(server.calls["fine"])
+    assert calls[0] == calls[1] > 0
+    one, two = (list(read_traces(tmp_path / name)) for name in ("one", "two"))
+    assert {t.trace_id: [turn.text for turn in t.turns] for t in one} == {t.trace_id: [turn.text for turn in t.turns] for t in two}
+    marks = [[note.code for turn in t.turns for note in turn.notes].count("answer_from_cache") for t in two]
+    assert marks == [sum(turn.role == "examiner" for turn in t.turns) for t in two] and all(t.usage.requests == 0 for t in two)
 
 
 def test_one_dead_endpoint_of_two_leaves_the_others_encounters_complete(
