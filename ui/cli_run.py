@@ -63,7 +63,6 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Play cases with examiners. Interrupt it and start it again: finished encounters are kept, none is repeated."""
-    from ontology.errors import BedsideError
     from simulator.batch import Policy
     from ui.runs import EndpointOptions, Manner, RunOptions, run_cases, run_config
 
@@ -73,7 +72,7 @@ def run(
         _refuse_others(context)
         raise typer.Exit(run_config(config, out, manner))
     if out is None:
-        raise BedsideError("no run folder is named", "bedside run", "give --out")
+        raise typer.BadParameter("no run folder is named: give --out")
     endpoint = EndpointOptions(base_url, model, api_key_env, tuple(trusted_endpoint or ()), temperature, timeout, max_retries)
     names = tuple(examiner or ("infogain-fast",))
     options = RunOptions(out, cases, names, profiles, seed, repeats, limit, max_turns, concurrency, endpoint, manner=manner)
