@@ -42,8 +42,8 @@ class Mock:
     """Waits, and asks one of a few questions in about 25 words."""
 
     latency_s: float
-    fresh: bool = False
-    """whether no two messages are the same, so that nothing understood before helps"""
+    fresh: int = 0
+    """a number of its own for each run in which no message is to be one understood before; 0: messages recur"""
 
     @property
     def player(self) -> Player:
@@ -54,7 +54,7 @@ class Mock:
         if situation.must_commit:
             return Move('{"diagnoses": [{"name": "Migraine", "icd10": "G43.909", "prob": 0.5}], "confidence": 0.5}')
         question = Random(f"{situation.seed}:{situation.turns_left}").choice(QUESTIONS)
-        mark = f" ({situation.seed}-{situation.turns_left})" if self.fresh else ""
+        mark = f" ({self.fresh}-{situation.seed}-{situation.turns_left})" if self.fresh else ""
         return Move(f"{PADDING}{mark} {question}", Usage(prompt_tokens=100, completion_tokens=25, requests=1))
 
 
@@ -68,7 +68,7 @@ def resident_mb() -> float:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def jobs(cases: Sequence[PatientVector], count: int, turns: int, latency_s: float, fresh: bool = False) -> Iterator[Job]:
+def jobs(cases: Sequence[PatientVector], count: int, turns: int, latency_s: float, fresh: int = 0) -> Iterator[Job]:
     """So many encounters over the bundled cases, each with a seed of its own."""
     ward, shelf, mock = default_ward(), Bookshelf(), Mock(latency_s, fresh)
     for number in range(count):
@@ -82,7 +82,7 @@ def jobs(cases: Sequence[PatientVector], count: int, turns: int, latency_s: floa
 
 
 def batch(
-    count: int, turns: int, concurrency: int, latency_s: float, progress: Any = None, fresh: bool = False
+    count: int, turns: int, concurrency: int, latency_s: float, progress: Any = None, fresh: int = 0
 ) -> tuple[float, float, BatchResult]:
     """(wall, CPU, result) of a run into a temporary folder."""
     folder = Path(tempfile.mkdtemp(prefix="bedside-bench-"))
@@ -103,7 +103,7 @@ def mock(count: int, concurrency: int, turns: int = 20) -> None:
     batch(count, turns, concurrency, 0.0)  # warm
     gc.collect()
     gc.freeze()  # as `bedside run` does
-    for fresh in [False, True] * REPEATS:
+    for fresh in [0] * REPEATS + list(range(1, REPEATS + 1)):
         wall, used, result = batch(count, turns, concurrency, LATENCY_S, fresh=fresh)
         assert result.complete and result.done_now == count
         print(
