@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
@@ -107,7 +108,7 @@ def find_anchor(here: Basis, timeline: Timeline, live: Sequence[str]) -> Anchor 
 def alternative_coverage(here: Basis, timeline: Timeline, anchor: str, live: Sequence[str]) -> float:
     """How far the questions went into what only the others have, each weighted by its belief at the opening; 1 without others."""
     model, least = timeline.model, here.stamp.params.anchor_feature
-    questions = timeline.questions
+    questions = _Questions(here, timeline.questions)
     total = covered = 0.0
     for disease in live:
         if disease == anchor:
@@ -116,7 +117,7 @@ def alternative_coverage(here: Basis, timeline: Timeline, anchor: str, live: Seq
         if not own:
             continue
         belief = float(timeline.prior[model.diseases.index(disease)])
-        asked = sum(f * _asked(here, questions, concept) for concept, f in own.items())
+        asked = sum(f * questions.how_far(concept) for concept, f in own.items())
         total += belief
         covered += belief * asked / sum(own.values())
     return covered / total if total else 1.0
@@ -132,12 +133,24 @@ def _own_features(here: Basis, disease: str, place: int, anchor: int, least: flo
     }
 
 
-def _asked(here: Basis, questions: Sequence[Step], feature: str) -> float:
-    """How far a feature was asked for, whatever the answer: what matters here is whether the examiner thought of it."""
-    credit, near = here.crediting.credit, here.crediting.near
-    broader = near(feature)
-    questions = [s for s in questions if s.concept == feature or s.concept in broader or feature in near(s.concept)]
-    return max((credit(s.concept, feature, "unsure" if s.answer == "unanswered" else s.answer) for s in questions), default=0.0)
+class _Questions:
+    """How far features were asked for, whatever the answer: what matters here is whether the examiner thought of it."""
+
+    def __init__(self, here: Basis, questions: Sequence[Step]) -> None:
+        self._crediting = here.crediting
+        self._at: dict[str, list[Step]] = defaultdict(list)
+        self._below: dict[str, list[Step]] = defaultdict(list)
+        for step in questions:
+            self._at[step.concept].append(step)
+            for broader in self._crediting.near(step.concept):
+                self._below[broader].append(step)
+
+    def how_far(self, feature: str) -> float:
+        """The best credit that a question earns for a feature, 0..1."""
+        near = [*self._at.get(feature, ()), *self._below.get(feature, ())]
+        for broader in self._crediting.near(feature):
+            near += self._at.get(broader, ())
+        return max((self._crediting.credit(s.concept, feature, "unsure" if s.answer == "unanswered" else s.answer) for s in near), default=0.0)
 
 
 def bayes_factor(model: BeliefModel, step: Step, place: int) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from metrics.crediting import CREDIT_PARAMS, Crediting, Relevant, relevance_set
+from metrics.crediting import CREDIT_PARAMS, Crediting, Relevant, features_of
 from metrics.events import Interview
 from metrics.knowledge import Concepts, Knowledge
 from metrics.scores import Stamp
@@ -35,6 +35,10 @@ class Basis:
         """The vocabulary."""
         return self.knowledge.vocabulary
 
+    def relevance(self, profile: DiseaseProfile) -> tuple[Relevant, ...]:
+        """R_d of a disease, without this case's chief complaint (`relevance_set`)."""
+        return _relevance(profile, self.interview, self.knowledge, self.stamp)
+
     @property
     def missing(self) -> str:
         """Why there is no relevance set."""
@@ -53,7 +57,7 @@ def with_candidates(here: Basis, live: Candidates) -> tuple[Relevant, ...]:
     """R_ddx: the features of the truth and of all candidates, each once with its largest weight."""
     found = {item.concept: item for item in here.relevant}
     for profile in live.profiles:
-        for item in relevance_set(profile, here.interview.chief_complaint, here.concepts, here.stamp.params):
+        for item in here.relevance(profile):
             if item.concept not in found or found[item.concept].weight < item.weight:
                 found[item.concept] = item
     return tuple(sorted(found.values(), key=lambda item: (-item.weight, item.concept)))
@@ -64,5 +68,14 @@ def basis(interview: Interview, case: PatientVector, knowledge: Knowledge, stamp
     profile = knowledge.profiles.get(case.ground_truth.disease_id)
     relevant: tuple[Relevant, ...] = ()
     if profile is not None:
-        relevant = relevance_set(profile, interview.chief_complaint, knowledge.vocabulary, stamp.params)
-    return Basis(interview, case, knowledge, stamp, Crediting(knowledge.vocabulary, stamp.params), profile, relevant, max_turns)
+        relevant = _relevance(profile, interview, knowledge, stamp)
+    crediting = Crediting(knowledge.vocabulary, stamp.params, knowledge.links(stamp.params.hmax))
+    return Basis(interview, case, knowledge, stamp, crediting, profile, relevant, max_turns)
+
+
+def _relevance(profile: DiseaseProfile, interview: Interview, knowledge: Knowledge, stamp: Stamp) -> tuple[Relevant, ...]:
+    known = set(interview.chief_complaint)
+    every = knowledge.derived(
+        ("features", profile.disease_id, stamp.params), profile, lambda: features_of(profile, knowledge.vocabulary, stamp.params)
+    )
+    return tuple(item for item in every if item.concept not in known)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import JsonValue
 
 from metrics.events import QuestionEvent, distinct
-from metrics.knowledge import UNASKED_KINDS, Concepts, IsA
+from metrics.knowledge import UNASKED_KINDS, Concepts, IsA, Links
 from metrics.params import ScoreParams
 from ontology.mentions import Answer
 from ontology.profiles import DiseaseProfile, Feature
@@ -36,11 +36,16 @@ def relevance_set(profile: DiseaseProfile, complaint: Iterable[str], concepts: C
     Features that mean the same count once, with the larger weight. Heaviest first, then by id.
     """
     known = set(complaint)
+    return tuple(item for item in features_of(profile, concepts, params) if item.concept not in known)
+
+
+def features_of(profile: DiseaseProfile, concepts: Concepts, params: ScoreParams) -> tuple[Relevant, ...]:
+    """The relevance set as it is before the chief complaint is taken out: the same for every case of a disease."""
     found: dict[str, Relevant] = {}
     for feature in profile.features:
         concept = concepts.canonical(feature.concept)
         unasked = feature.kind in UNASKED_KINDS or concepts.kind(concept) in UNASKED_KINDS
-        if (not feature.askable and params.askable == "askable") or unasked or concept in known:
+        if (not feature.askable and params.askable == "askable") or unasked:
             continue
         missing = feature.fraction is None and feature.frequency_class is None
         weight = weight_of(feature, params)
@@ -59,10 +64,17 @@ def weight_of(feature: Feature, params: ScoreParams) -> float:
 class Crediting:
     """The credit function of metrics.md 4.2 over one vocabulary; remembers is-a links it has looked up."""
 
-    def __init__(self, isa: IsA, params: ScoreParams) -> None:
-        self._isa = isa
+    def __init__(self, isa: IsA, params: ScoreParams, links: Links | None = None) -> None:
+        """Credit over a vocabulary.
+
+        Args:
+            isa: the vocabulary.
+            params: how credit is given.
+            links: is-a links of the same vocabulary, as far as they were looked up before.
+        """
         self._params = params
-        self._above: dict[str, Mapping[str, int]] = {}
+        self._links = Links(isa, params.hmax) if links is None else links
+        self._reaches: dict[int, tuple[Sequence[Relevant], Reach]] = {}
         self._exact = params.credit == "exact"
 
     def credit(self, asked: str, wanted: str, answer: Answer) -> float:
@@ -73,32 +85,32 @@ class Crediting:
             return 1.0
         if self._exact:
             return 0.0
-        above = self._above.get(asked)
-        links = (self._ancestors(asked) if above is None else above).get(wanted)
+        links = self._links.above(asked).get(wanted)
         if links is not None:
             return 1.0 if answer == "affirmed" else float(self._params.credit_delta**links)
-        above = self._above.get(wanted)
-        links = (self._ancestors(wanted) if above is None else above).get(asked)
+        links = self._links.above(wanted).get(asked)
         if links is not None:
             return 1.0 if answer == "denied" else float(self._params.credit_delta**links)
         return 0.0
 
     def near(self, concept: str) -> Mapping[str, int]:
         """Broader concepts that credit reaches, with their distance; none under exact credit."""
-        return {} if self._exact else self._ancestors(concept)
+        return {} if self._exact else self._links.above(concept)
+
+    def below(self, concept: str) -> Collection[str]:
+        """Narrower concepts that credit reaches, among those looked up; none under exact credit."""
+        return () if self._exact else self._links.below(concept)
+
+    def reach(self, relevant: Sequence[Relevant]) -> Reach:
+        """Which features of a set what question can earn credit for; one set is used by many scores."""
+        found = self._reaches.get(id(relevant))
+        if found is None:  # the set is kept beside, so that its id stays its own
+            found = self._reaches[id(relevant)] = (relevant, Reach(relevant, self))
+        return found[1]
 
     def related(self, asked: str, wanted: Iterable[str]) -> bool:
         """Whether any of some concepts is the asked one, or a broader or narrower one that credit could come from."""
         return any(self.credit(asked, other, "affirmed") > 0 for other in wanted)
-
-    def _ancestors(self, concept: str) -> Mapping[str, int]:
-        found = self._above.get(concept)
-        if found is None:
-            # A generic concept neither earns credit for what is narrower nor gives it to what is broader.
-            generic = self._isa.generic(concept)
-            above = {} if generic else self._isa.ancestors(concept, self._params.hmax)
-            found = self._above[concept] = {c: h for c, h in above.items() if not self._isa.generic(c)}
-        return found
 
 
 class Reach:
@@ -108,18 +120,19 @@ class Reach:
         self._crediting = crediting
         self._relevant = relevant
         self._at: dict[str, list[int]] = {}
-        self._below: dict[str, list[int]] = {}
+        self._found: dict[str, list[Relevant]] = {}
         for place, item in enumerate(relevant):
             self._at.setdefault(item.concept, []).append(place)
-            for broader in crediting.near(item.concept):
-                self._below.setdefault(broader, []).append(place)
+            crediting.near(item.concept)  # so that it is known below its broader ones
 
     def of(self, asked: str) -> list[Relevant]:
         """Features within reach of a concept, in the order of the set."""
-        places = {*self._at.get(asked, ()), *self._below.get(asked, ())}
-        for broader in self._crediting.near(asked):
-            places.update(self._at.get(broader, ()))
-        return [self._relevant[place] for place in sorted(places)]
+        found = self._found.get(asked)
+        if found is None:
+            reached = {asked, *self._crediting.near(asked), *self._crediting.below(asked)}
+            places = sorted(place for concept in reached & self._at.keys() for place in self._at[concept])
+            found = self._found[asked] = [self._relevant[place] for place in places]
+        return found
 
 
 @dataclass(frozen=True)
@@ -157,7 +170,7 @@ def cover(asked: Iterable[tuple[str, Answer]], relevant: tuple[Relevant, ...], c
     matched: dict[str, tuple[float, Relevant | None]] = {}
     covered: dict[str, tuple[float, str | None]] = {item.concept: (0.0, None) for item in relevant}
     answered = set()
-    reach = Reach(relevant, crediting)
+    reach = crediting.reach(relevant)
     for concept, answer in asked:
         best, feature = matched.get(concept, (0.0, None))
         for item in reach.of(concept):

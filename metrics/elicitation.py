@@ -18,7 +18,6 @@ from metrics.crediting import (
     cover,
     feature_list,
     named,
-    relevance_set,
 )
 from metrics.events import QuestionEvent
 from metrics.order import order_scores
@@ -144,7 +143,7 @@ def _ses_of(
 
 def _candidate_scores(here: Basis, predicted: DiseaseProfile | None, candidates: Candidates) -> dict[str, Score]:
     """Precision and SES over all candidates (0b D1), and SES against the disease that was concluded (4.1)."""
-    stamp, params, events = here.stamp, here.stamp.params, here.interview.events
+    stamp, events = here.stamp, here.interview.events
     uses = (*SET_PARAMS, "ddx_threshold")
     scores: dict[str, Score] = {}
     if not here.relevant or not candidates.profiles:
@@ -157,7 +156,7 @@ def _candidate_scores(here: Basis, predicted: DiseaseProfile | None, candidates:
         scores["precision_ddx"] = stamp.score(coverage.precision(), {**who, **_question_parts(here, coverage)}, uses)
         ses = _ses_of(here, here.relevant, events, wide)
         scores["ses_ddx"] = stamp.score(ses.value or 0.0, {**ses.components, **who}, ("beta", "precision", *uses))
-    own = () if predicted is None else relevance_set(predicted, here.interview.chief_complaint, here.concepts, params)
+    own = () if predicted is None else here.relevance(predicted)
     if predicted is None or not own:
         scores["self_coherence"] = stamp.null("the answer is not a disease of the profile set" if predicted is None else NO_FEATURES)
     else:

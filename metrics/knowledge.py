@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 import ontology.icd10
 from ontology.belief import BeliefModel, Vector
@@ -15,6 +15,8 @@ from ontology.icd10 import Codes, Comparison, IcMethod, NormalisedCodes, Resolut
 from ontology.profiles import DiseaseProfile, ProfileSet
 from ontology.versions import kb_version
 from ontology.vocabulary import PhraseEntry, Vocabulary
+
+T = TypeVar("T")
 
 UNASKED_KINDS: frozenset[str] = RECORD_KINDS | {"demographic"}
 """Kinds that are never elicited from the patient."""
@@ -30,6 +32,30 @@ class IsA(Protocol):
     def generic(self, concept: str) -> bool:
         """Whether a concept is too general to earn credit for another."""
         ...
+
+
+class Links:
+    """Is-a links that credit follows, up to some steps and both ways; remembers those it has looked up."""
+
+    def __init__(self, isa: IsA, hmax: int) -> None:
+        self._isa = isa
+        self._hmax = hmax
+        self._above: dict[str, dict[str, int]] = {}
+        self._below: dict[str, set[str]] = {}
+
+    def above(self, concept: str) -> dict[str, int]:
+        """Broader concepts with their distance. A generic one neither earns credit for what is narrower nor gives it to what is broader."""
+        found = self._above.get(concept)
+        if found is None:
+            above = {} if self._isa.generic(concept) else self._isa.ancestors(concept, self._hmax)
+            found = self._above[concept] = {c: h for c, h in above.items() if not self._isa.generic(c)}
+            for broader in found:
+                self._below.setdefault(broader, set()).add(concept)
+        return found
+
+    def below(self, concept: str) -> Collection[str]:
+        """Narrower concepts, of those that `above` was asked for."""
+        return self._below.get(concept, ())
 
 
 class Concepts(IsA, Phrases, Protocol):
@@ -173,6 +199,28 @@ class Knowledge:
         """Names of the profiles, folded, that stand for their codes."""
         fold = self.icd.fold_name
         return {fold(p.name): ", ".join(p.icd10) for p in self.profiles.profiles.values() if p.icd10 and fold(p.name)}
+
+    def links(self, hmax: int) -> Links:
+        """The is-a links that credit follows."""
+        return self.derived(("links", hmax), self.vocabulary, lambda: Links(self.vocabulary, hmax))
+
+    @cached_property
+    def _derived(self) -> dict[Hashable, tuple[object, Any]]:
+        return {}
+
+    def derived(self, key: Hashable, of: object, make: Callable[[], T]) -> T:
+        """What follows from the knowledge alone, made once and kept.
+
+        Args:
+            key: what it is.
+            of: the part of the knowledge it is made of; kept only as long as that is the same object.
+            make: makes it.
+        """
+        found = self._derived.get(key)
+        if found is None or found[0] is not of:
+            found = self._derived[key] = (of, make())
+        made: T = found[1]
+        return made
 
     @cached_property
     def _profile_found(self) -> dict[tuple[str, tuple[str, ...]], DiseaseProfile | None]:

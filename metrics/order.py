@@ -8,7 +8,7 @@ from math import exp, log2
 from pydantic import JsonValue
 
 from metrics.basis import SET_PARAMS, Basis
-from metrics.crediting import Crediting, Reach, Relevant
+from metrics.crediting import Crediting, Relevant
 from metrics.events import QuestionEvent, distinct
 from metrics.knowledge import UNASKED_KINDS, Concepts
 from metrics.params import ScoreParams
@@ -37,7 +37,7 @@ def gains_by_turn(events: Iterable[QuestionEvent], relevant: Sequence[Relevant],
     """The gains with the turn of each question."""
     covered = dict.fromkeys((item.concept for item in relevant), 0.0)
     done: set[str] = set()
-    reach = Reach(relevant, crediting)
+    reach = crediting.reach(relevant)
     found: list[tuple[float, int]] = []
     for event in events:
         if event.concept in done:
@@ -152,7 +152,7 @@ def _s_dise_score(here: Basis) -> Score:
     turns = here.interview.ask_turns
     relevance = dict.fromkeys(turns, 0.0)
     weighted = dict.fromkeys(turns, 0.0)
-    reach = Reach(here.relevant, here.crediting)
+    reach = here.crediting.reach(here.relevant)
     for event in here.interview.events:
         for item in reach.of(event.concept):
             credit = here.crediting.credit(event.concept, item.concept, event.presence)

@@ -23,7 +23,7 @@ from metrics.information import information_scores
 from metrics.knowledge import Knowledge
 from metrics.params import ScoreParams
 from metrics.reasoning import closure_scores, reliability_scores
-from metrics.scores import SCORER_VERSION, Layer, Score, Scorecard, Stamp
+from metrics.scores import SCORER_VERSION, Layer, Score, Scorecard, Stamp, params_hash
 from metrics.statistics import RESAMPLES, Interval, bootstrap_mean, macro_mean, mean_of, wilson
 from metrics.sycophancy import sycophancy_scores
 from ontology.documents import Document, Strict
@@ -83,7 +83,7 @@ def score_trace(
         termination=trace.termination,
         forced_commit=trace.forced_commit,
         kb_version=knowledge.version,
-        params_hash=stamp.params.sha,
+        params_hash=params_hash(stamp.params),
         layer=layer,
         scores=scores,
     )

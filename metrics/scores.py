@@ -85,21 +85,21 @@ class Stamp:
         return self._make(None, reason, components, uses)
 
     def _make(self, value: Value, reason: str | None, components: Components | None, uses: tuple[str, ...]) -> Score:
-        params, params_hash = _used(self.params, uses)
-        # Not validated again: all that reaches here is typed, and a card holds more than a hundred scores.
-        return Score.model_construct(
-            value=value,
-            null_reason=reason,
-            components=dict(components or {}),
-            params=dict(params),
-            params_hash=params_hash,
-            kb_version=self.kb_version,
-            layer=self.layer,
-        )
+        blank = _blank_score(self.params, self.kb_version, self.layer, uses)
+        # A copy is not validated again: all that reaches here is typed, and a card holds more than a hundred scores.
+        own = {"value": value, "null_reason": reason, "components": dict(components or {}), "params": dict(blank.params)}
+        return blank.model_copy(update=own)
+
+
+@lru_cache(maxsize=64)
+def params_hash(params: ScoreParams) -> str:
+    """The hash of all parameters; every card bears it."""
+    return params.sha
 
 
 @lru_cache(maxsize=1024)
-def _used(params: ScoreParams, uses: tuple[str, ...]) -> tuple[dict[str, JsonValue], str]:
-    """Some parameters and their hash; every card asks for the same ones."""
+def _blank_score(params: ScoreParams, kb_version: str, layer: Layer, uses: tuple[str, ...]) -> Score:
+    """A score without a value, of some parameters and their hash; every card asks for the same ones."""
     chosen = params.only(uses)
-    return chosen, content_hash(chosen)[:16]
+    digest = content_hash(chosen)[:16]
+    return Score(value=None, null_reason="not made", params=chosen, params_hash=digest, kb_version=kb_version, layer=layer)

@@ -75,7 +75,12 @@ class BeliefModel:
         self._table: Vector = np.clip(table, *CLAMP)
         self._askable_rows = np.array([self._row[c] for c in self.askable], dtype=np.intp)
         self._askable_table = self._table[self._askable_rows]
-        self._askable_noise = _binary_entropy(self._askable_table)
+        self._noise = _binary_entropy(self._table)
+        self._askable_noise = self._noise[self._askable_rows]
+        self._askable_at = {concept: place for place, concept in enumerate(self.askable)}
+        self._by_id = np.array(sorted(range(len(self.diseases)), key=lambda place: self.diseases[place]), dtype=np.intp)
+        self._priors: dict[tuple[int | None, str | None], Vector] = {}
+        self._impossible: dict[str, list[str]] = {}
         self._listed = np.array([[concept in column for column in columns] for concept in self.concepts]).reshape(table.shape)
         self._near: dict[str, int | None] = {}
 
@@ -114,14 +119,17 @@ class BeliefModel:
 
     def impossible(self, sex: str) -> list[str]:
         """Askable concepts that cannot be so in this sex; nobody asks for them."""
-        return [concept for concept in self.askable if self._vocabulary.impossible(concept, sex)]
+        if sex not in self._impossible:
+            self._impossible[sex] = [concept for concept in self.askable if self._vocabulary.impossible(concept, sex)]
+        return list(self._impossible[sex])
 
     def prior(self, age: int | None = None, sex: str | None = None) -> Vector:
         """Uniform over diseases, times how age and sex are distributed in each where that was counted."""
-        weights = np.ones(len(self.diseases))
-        for number, disease in enumerate(self.diseases):
-            weights[number] = demographic_likelihood(self.profiles[disease], age, sex)
-        return np.asarray(weights / weights.sum())
+        found = self._priors.get((age, sex))
+        if found is None:
+            weights = np.array([demographic_likelihood(self.profiles[disease], age, sex) for disease in self.diseases])
+            found = self._priors[age, sex] = np.asarray(weights / weights.sum())
+        return found.copy()
 
     def update(self, belief: Vector, concept: str, answer: Answer) -> Vector:
         """The belief after an answer; unsure and unanswered change nothing, nor does an unknown concept."""
@@ -150,7 +158,8 @@ class BeliefModel:
 
     def best_gain(self, belief: Vector, excluded: Collection[str]) -> tuple[float, str | None]:
         """The largest expected gain among the askable concepts that are not excluded, and its concept: what a greedy oracle asks."""
-        open_to = np.array([concept not in excluded for concept in self.askable], dtype=bool)
+        open_to = np.ones(len(self.askable), dtype=bool)
+        open_to[[self._askable_at[concept] for concept in excluded if concept in self._askable_at]] = False
         if not open_to.any():
             return 0.0, None
         gains = np.where(open_to, self.expected_gains(belief), -1.0)
@@ -163,7 +172,7 @@ class BeliefModel:
         if row is None:
             return 0.0
         yes = self._table[row]
-        return max(0.0, float(_binary_entropy(np.array([yes @ belief]))[0] - _binary_entropy(yes) @ belief))
+        return max(0.0, float(_binary_entropy(np.array([yes @ belief]))[0] - self._noise[row] @ belief))
 
     def most_frequent(self, count: int) -> list[str]:
         """The askable concepts that are most frequent over all diseases alike; ties by id."""
@@ -173,8 +182,8 @@ class BeliefModel:
 
     def ranked(self, belief: Vector) -> list[tuple[str, float]]:
         """Diseases by probability; equal ones by id."""
-        pairs = zip(self.diseases, (float(p) for p in belief), strict=True)
-        return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+        order = self._by_id[np.argsort(-belief[self._by_id], kind="stable")]
+        return [(self.diseases[place], float(belief[place])) for place in order.tolist()]
 
 
 def demographic_likelihood(profile: DiseaseProfile, age: int | None, sex: str | None) -> float:

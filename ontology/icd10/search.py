@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from heapq import nsmallest
 from itertools import islice, product
 from typing import Literal, NamedTuple
@@ -89,7 +89,8 @@ class SearchIndex:
                 self._holding[word].append(number)
         self._keys = sorted(self._by_key)
         self._words = sorted(self._holding)
-        self._speller = Speller(self._words)
+        # The same few unknown words come back in every text of a run.
+        self._nearest_words = lru_cache(maxsize=8192)(Speller(self._words).nearest)
 
     def __contains__(self, word: object) -> bool:
         """Whether a stem occurs in any name."""
@@ -217,7 +218,7 @@ class SearchIndex:
         """The words with unknown ones replaced by known ones, and how like the result is; most like first."""
         choices: list[list[str]] = []
         for word in words:
-            choices.append([word] if word in self._holding else [other for other, _ in self._speller.nearest(word)])
+            choices.append([word] if word in self._holding else [other for other, _ in self._nearest_words(word)])
         if not all(choices) or all(word in self._holding for word in words):
             return []
         text = "".join(words)
