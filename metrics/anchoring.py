@@ -150,7 +150,9 @@ class _Questions:
         near = [*self._at.get(feature, ()), *self._below.get(feature, ())]
         for broader in self._crediting.near(feature):
             near += self._at.get(broader, ())
-        return max((self._crediting.credit(s.concept, feature, "unsure" if s.answer == "unanswered" else s.answer) for s in near), default=0.0)
+        return max(
+            (self._crediting.credit(s.concept, feature, "unsure" if s.answer == "unanswered" else s.answer) for s in near), default=0.0
+        )
 
 
 def bayes_factor(model: BeliefModel, step: Step, place: int) -> float | None:

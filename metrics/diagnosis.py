@@ -162,7 +162,8 @@ def _expected(outcome: Outcome, each: Sequence[float], ranks: dict[str, JsonValu
     scale = 1 / mass if mass > 1 else 1.0
     value = sum((prob or 0.0) * scale * distance for prob, distance in zip(probs, each, strict=True))
     left = max(0.0, 1.0 - mass)
-    return stamp.score(value + left * far, {**ranks, "mass": mass, "scaled": mass > 1}, uses)
+    # The weights need not add up to 1 in the last digit.
+    return stamp.score(min(value + left * far, 1.0), {**ranks, "mass": mass, "scaled": mass > 1}, uses)
 
 
 def _secondary_scores(outcome: Outcome, icd: Icd, stamp: Stamp) -> dict[str, Score]:

@@ -4,7 +4,7 @@
         for annotation in annotate_many(turns, "bundled", workers=4, cache=cache):
             ...
 
-Processes are spawned, not forked: a script that asks for several must keep its own work under `if __name__ == "__main__":`.
+A script that asks for several must keep its own work under `if __name__ == "__main__":` (see `ontology.processes`).
 """
 
 from __future__ import annotations
@@ -12,24 +12,21 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import signal
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cache as kept
 from functools import lru_cache
 from importlib import metadata
 from itertools import chain, islice
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 from ontology.annotation import Annotation
 from ontology.annotation_cache import AnnotationCache, packed, unpacked
 from ontology.dialogue import DialogueTurn, TurnReader
 from ontology.errors import BedsideError
+from ontology.processes import AHEAD, crew
 from ontology.vocab.index import BUNDLED_NAMES, load_vocabulary
 from ontology.vocabulary import VOCABULARY_VARIABLE, Vocabulary, bundled_vocabulary, default_vocabulary
 
@@ -38,9 +35,6 @@ ANNOTATOR_VERSION = "3"
 
 CHUNK = 64
 """Turns that one process gets at once."""
-
-AHEAD = 3
-"""Chunks under way for each process: enough that none waits, few enough that memory stays bounded."""
 
 
 @kept
@@ -140,29 +134,17 @@ class _Chunk:
 def _spread(
     turns: Iterator[DialogueTurn], words: Vocabulary, name: str, workers: int, cache: AnnotationCache | None
 ) -> Iterator[Annotation]:
-    import multiprocessing
-
-    spawn = multiprocessing.get_context("spawn")
-    lifeline, own_end = spawn.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(workers, spawn, _begin_worker, (lifeline,))
     under_way: deque[_Chunk] = deque()
-    try:
+    with crew(workers, "annotates", "use fewer, each needs about 400 MB") as processes:
         while True:
             while len(under_way) < AHEAD * workers and (batch := list(islice(turns, CHUNK))):
                 chunk = _prepare(batch, words.version, cache)
                 if chunk.missing:
-                    with _interrupts_held():
-                        chunk.answer = pool.submit(_read_chunk, list(chunk.missing.values()), name, words.version)
+                    chunk.answer = processes.submit(_read_chunk, list(chunk.missing.values()), name, words.version)
                 under_way.append(chunk)
             if not under_way:
                 return
             yield from _finish(under_way.popleft(), cache)
-    except BrokenProcessPool:
-        raise BedsideError("a process that annotates died", "workers", "use fewer, each needs about 400 MB") from None
-    finally:
-        own_end.close()  # ends the processes at once, whatever they are at
-        pool.shutdown(cancel_futures=True)
-        lifeline.close()
 
 
 def _prepare(turns: list[DialogueTurn], version: str, cache: AnnotationCache | None) -> _Chunk:
@@ -194,30 +176,3 @@ def _reader(name: str, version: str) -> TurnReader:
 def _read_chunk(turns: list[DialogueTurn], name: str, version: str) -> list[bytes]:
     reader = _reader(name, version)
     return [packed(reader.read(turn)) for turn in turns]
-
-
-def _begin_worker(lifeline: Connection) -> None:
-    """Leave interrupts to the parent, and end when it lets go of the other end of the lifeline, be it by its own end."""
-    import threading
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
-
-
-def _end_with(lifeline: Connection) -> None:
-    with suppress(EOFError, OSError):
-        lifeline.recv_bytes()
-    os._exit(0)
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Hold Ctrl-C back while a process starts: it would die of it, with a traceback, before it could say that it does not mind."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -6,14 +6,17 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import cast, get_args
+from typing import TypeVar, cast, get_args
 
 from ontology.errors import BedsideError
 from simulator.cases_io import parse_json
 from simulator.trace import DialogueTrace, TerminationReason
+
+T = TypeVar("T")
 
 UNFINISHED_REASONS: frozenset[str] = frozenset({"infrastructure_error", "patient_error"})
 """Endings that are nobody's play (metrics.md 0b D4): kept apart in errors.jsonl, and the encounter is due again."""
@@ -46,28 +49,42 @@ class TraceReader:
         """file and line of the trace that was yielded last"""
 
     def __iter__(self) -> Iterator[DialogueTrace]:
+        return self.through(lambda found: ((record, partial(parsed, record)) for record in found))
+
+    def through(self, made: Callable[[Iterator[TraceRecord]], Iterable[tuple[TraceRecord, Callable[[], T]]]]) -> Iterator[T]:
+        """What is made of each trace, in order; what is no trace, or one already seen, is left out as in iterating.
+
+        Args:
+            made: takes the records of the file and gives them back in order, each with what makes something of it, or raises BedsideError
+                where it is no trace. That is not called for a record that is left out, and records may be read ahead.
+        """
         self.warnings, self.faults = [], []
         seen: set[str] = set()
-        for record in records(self.path, self.faults if self.tolerant else None):
+        for record, make in made(records(self.path, self.faults if self.tolerant else None)):
             if record.torn:
                 self.warnings.append(f"{record.where}: the last record is cut short and was left out ({len(record.line)} bytes)")
             elif record.finished and record.trace_id in seen:
                 self.warnings.append(f"{record.where}: a second trace {record.trace_id} was left out")
             else:
                 self.where = record.where
-                trace = self._parsed(record)
-                if trace is not None:
-                    seen.add(record.trace_id)
-                    yield trace
+                try:
+                    value = make()
+                except BedsideError as error:
+                    if not self.tolerant:
+                        raise
+                    self.faults.append(error)
+                    continue
+                seen.add(record.trace_id)
+                yield value
 
-    def _parsed(self, record: TraceRecord) -> DialogueTrace | None:
-        try:
-            return DialogueTrace.from_raw(parse_json(record.line, record.where), record.where)
-        except BedsideError as error:
-            if not self.tolerant:
-                raise
-            self.faults.append(error)
-            return None
+
+def parsed(record: TraceRecord) -> DialogueTrace:
+    """The trace of a record.
+
+    Raises:
+        BedsideError: it is none, with `file:line`.
+    """
+    return DialogueTrace.from_raw(parse_json(record.line, record.where), record.where)
 
 
 def read_traces(path: str | Path, tolerant: bool = False) -> TraceReader:

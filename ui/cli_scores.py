@@ -29,12 +29,14 @@ def score(
     explain: Annotated[
         str | None, typer.Option("--explain", help="trace id (or its beginning) or number: how its scores came about, turn by turn")
     ] = None,
+    processes: Annotated[int | None, typer.Option("--processes", min=1, help="default: one a core, but one for a short run")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="no progress")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Score traces: recomputed from the traces alone, as often as you like. A wrong trace is named and left out: exit code 4."""
     from ui.scoring import score_traces
 
-    raise typer.Exit(score_traces(traces, cases, profiles, params, out, as_json, tuple(table or ()), explain))
+    raise typer.Exit(score_traces(traces, cases, profiles, params, out, as_json, tuple(table or ()), explain, processes, quiet))
 
 
 def compare(

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
+
+T = TypeVar("T")
+
+PROGRESS_EVERY = 1000
 
 LINE_ENDS = {ord(mark): f"\\u{ord(mark):04x}" for mark in "\x85\u2028\u2029"}
 """Characters that JSON leaves as they are, but at which many programs end a line."""
@@ -25,6 +29,14 @@ def console() -> Console:
 def note(text: str) -> None:
     """A line on standard error, so that standard output stays clean."""
     sys.stderr.write(text + "\n")
+
+
+def counted(items: Iterable[T], done: str, quiet: bool = False) -> Iterator[T]:
+    """The items; a line on standard error after every thousand, so that long work is seen to go on."""
+    for number, item in enumerate(items, 1):
+        yield item
+        if number % PROGRESS_EVERY == 0 and not quiet:
+            note(f"{number:,} {done}")
 
 
 def say(text: str = "") -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
 from metrics.knowledge import Knowledge
 from metrics.params import ScoreParams, load_params
@@ -14,9 +16,11 @@ from metrics.scores import Score, Scorecard
 from ontology.errors import BedsideError
 from simulator.case import PatientVector
 from simulator.trace import DialogueTrace
-from simulator.traces_io import read_traces
+from simulator.traces_io import TraceReader, read_traces
 from ui.console import note
 from ui.wiring import Bookshelf, bundled_cases, load_cases
+
+T = TypeVar("T")
 
 FAULTS_SHOWN = 10
 
@@ -81,19 +85,33 @@ class ScoredRun:
         Raises:
             BedsideError: the file cannot be read, holds no trace, or none of its traces can be scored.
         """
+        return self.counted(self._attempt(trace) for trace in self._reader)
+
+    def counted(self, results: Iterable[T | BedsideError]) -> Iterator[T]:
+        """What was made of the traces, in the order of the reader, without the faults, which are kept.
+
+        Args:
+            results: from `reader`, as they come.
+
+        Raises:
+            BedsideError: the file cannot be read, holds no trace, or none of its traces can be scored.
+        """
         self.faults, self.n = [], 0
-        for trace in self._reader:
-            try:
-                scored = self._score(trace)
-            except BedsideError as error:
-                self.faults.append(BedsideError(error.line(), self._reader.where))
-                continue
-            self.n += 1
-            yield scored
-        self.faults += self._reader.faults
+        for result in results:
+            if isinstance(result, BedsideError):
+                self.faults.append(BedsideError(result.line(), self._reader.where))
+            else:
+                self.n += 1
+                yield result
+        self.faults = sorted([*self.faults, *self._reader.faults], key=_line_number)
         self.warnings = self._reader.warnings
         if self.n == 0:
             raise self._nothing()
+
+    @property
+    def reader(self) -> TraceReader:
+        """The file of traces."""
+        return self._reader
 
     def knowledge(self, case: PatientVector) -> Knowledge:
         """What scores of a case rest on."""
@@ -115,7 +133,18 @@ class ScoredRun:
         case = self.case_of(trace)
         return score_trace(trace, case, self.knowledge(case), params)
 
-    def _score(self, trace: DialogueTrace) -> Scored:
+    def _attempt(self, trace: DialogueTrace) -> Scored | BedsideError:
+        try:
+            return self.scored(trace)
+        except BedsideError as error:
+            return error
+
+    def scored(self, trace: DialogueTrace) -> Scored:
+        """Score a trace of this run.
+
+        Raises:
+            BedsideError: it is wrong.
+        """
         case = self.case_of(trace)
         knowledge = self.knowledge(case)
         card = score_trace(trace, case, knowledge, self.params)
@@ -147,6 +176,12 @@ class ScoredRun:
             note(f"{len(self.faults)} of {self.n + len(self.faults)} traces could not be scored ({counted})")
 
 
+def _line_number(fault: BedsideError) -> int:
+    """Of the line of the file that a fault lies in; 0 if it names none."""
+    number = (fault.where or "").rpartition(":")[2]
+    return int(number) if number.isdecimal() else 0
+
+
 def open_run(source: Path, cases: str | None, profiles: str, params_file: Path | None) -> ScoredRun:
     """A run as the options of a command name it.
 
@@ -176,18 +211,55 @@ def refuse_unknown_concepts(trace: DialogueTrace, knowledge: Knowledge) -> None:
                 raise BedsideError(what, trace.trace_id, "score it with the vocabulary it was annotated with")
 
 
+@dataclass(frozen=True)
+class PackedCard:
+    """A lean card on its way: its fields, its scores by number, and those that this process sends for the first time."""
+
+    sender: int
+    fields: dict[str, Any]
+    names: tuple[str, ...]
+    numbers: tuple[int, ...]
+    new: tuple[Score, ...]
+
+
 class LeanCards:
     """Scorecards without what explains them, so that many fit in memory: equal scores are one object."""
 
     def __init__(self) -> None:
         self._scores: dict[tuple[object, ...], Score] = {}
+        self._numbers: dict[tuple[object, ...], int] = {}
+        self._sent: dict[int, list[Score]] = {}
 
     def lean(self, card: Scorecard) -> Scorecard:
         """A card with the same values and reasons, and no components."""
         return card.model_copy(update={"scores": {name: self._shared(score) for name, score in card.scores.items()}})
 
+    def pack(self, card: Scorecard) -> PackedCard:
+        """A lean card as another process can take it: every distinct score is sent once."""
+        fields = {name: getattr(card, name) for name in type(card).model_fields if name != "scores"}
+        new: list[Score] = []
+        numbers = []
+        for score in card.scores.values():
+            key = self._key(score)
+            if key not in self._numbers:
+                self._numbers[key] = len(self._numbers)
+                new.append(self._shared(score))
+            numbers.append(self._numbers[key])
+        return PackedCard(os.getpid(), fields, tuple(card.scores), tuple(numbers), tuple(new))
+
+    def unpack(self, packed: PackedCard) -> Scorecard:
+        """The lean card; cards of one process come in the order in which they were packed."""
+        known = self._sent.setdefault(packed.sender, [])
+        known.extend(self._shared(score) for score in packed.new)
+        scores = {name: known[number] for name, number in zip(packed.names, packed.numbers, strict=True)}
+        return Scorecard.model_construct(**packed.fields, scores=scores)
+
+    @staticmethod
+    def _key(score: Score) -> tuple[object, ...]:
+        return (type(score.value), score.value, score.null_reason, score.params_hash, score.kb_version, score.layer)
+
     def _shared(self, score: Score) -> Score:
-        key = (type(score.value), score.value, score.null_reason, score.params_hash, score.kb_version, score.layer)
+        key = self._key(score)
         if key not in self._scores:
             self._scores[key] = score.model_copy(update={"components": {}})
         return self._scores[key]

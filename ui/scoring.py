@@ -11,7 +11,7 @@ from metrics.scorecard import ExaminerSummary, summarise
 from metrics.scores import Scorecard, Value
 from simulator.cases_io import atomic_file
 from ui.console import say_json, table
-from ui.scored import LeanCards, ScoredRun, open_run
+from ui.scored import ScoredRun, open_run
 
 EXIT_INCOMPLETE = 4
 HEADLINES: tuple[tuple[str, str], ...] = (
@@ -46,6 +46,8 @@ def score_traces(
     as_json: bool,
     tables: Sequence[Path] = (),
     explain: str | None = None,
+    processes: int | None = None,
+    quiet: bool = False,
 ) -> int:
     """Score a run; see `bedside score --help`. Returns the exit code: 0, or 4 if traces were left out because they are wrong.
 
@@ -60,7 +62,7 @@ def score_traces(
         from ui.explain import explain_trace
 
         return explain_trace(run, explain, as_json)
-    cards, sets, columns = _score_all(run, out, bool(tables))
+    cards, sets, columns = _score_all(run, out, bool(tables), processes, quiet)
     run.tell_faults()
     write_tables(tables, cards, columns)
     groups: dict[str, list[Scorecard]] = defaultdict(list)
@@ -71,23 +73,26 @@ def score_traces(
     return EXIT_INCOMPLETE if run.faults else 0
 
 
-def _score_all(run: ScoredRun, out: Path | None, with_columns: bool) -> tuple[list[Scorecard], dict[str, str], dict[str, dict[str, Value]]]:
+def _score_all(
+    run: ScoredRun, out: Path | None, with_columns: bool, processes: int | None, quiet: bool
+) -> tuple[list[Scorecard], dict[str, str], dict[str, dict[str, Value]]]:
     """Score every trace; whole cards go to the file, lean ones stay in memory."""
-    from ui.tables import case_columns
+    from ui.console import counted
+    from ui.scored_many import Wanted, score_many
 
     cards: list[Scorecard] = []
     sets: dict[str, str] = {}
     columns: dict[str, dict[str, Value]] = {}
-    keeper = LeanCards()
     with ExitStack() as stack:
         handle = stack.enter_context(atomic_file(out)) if out is not None else None
-        for scored in run:
-            if handle is not None:
-                handle.write(scored.card.to_json().encode("utf-8") + b"\n")
-            cards.append(keeper.lean(scored.card))
-            sets[scored.knowledge.version] = scored.knowledge.profiles.header.profile_set
-            if with_columns:
-                columns[scored.card.trace_id] = case_columns(scored)
+        found = score_many(run, Wanted(whole=handle is not None, columns=with_columns), processes)
+        for scored in counted(found, "scored", quiet):
+            if handle is not None and scored.line is not None:
+                handle.write(scored.line)
+            cards.append(scored.card)
+            sets[scored.card.kb_version] = scored.profile_set
+            if scored.columns is not None:
+                columns[scored.card.trace_id] = scored.columns
     return cards, sets, columns
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +19,8 @@ from ontology.documents import content_hash
 from simulator.cases_io import write_cases
 from ui import cli
 from ui.wiring import form_cases
+
+ROOT = Path(cli.__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -154,6 +158,40 @@ def test_all_kinds_of_faults_at_once(bedside: Bedside) -> None:
     done = bedside("score", "r")
     assert done.code == 4 and f"{len(FAULTS)} of {len(FAULTS) + 8} traces could not be scored" in done.err
     assert "not a trace 2" in done.err and "4 of 4" in done.out
+
+
+def test_any_number_of_processes_gives_the_same_bytes(bedside: Bedside) -> None:
+    """Cards, table, summary and what was left out, under any hash seed: with every fault, a trace that comes twice, and a torn end."""
+    traces: list[Any] = lines()
+    copies = [sealed(json.loads(json.dumps({**raw, "trace_id": f"trace-{number}"}))) for number, raw in enumerate(traces * 8)]
+    wrong = [damage(copy) for copy, (damage, _, _) in zip(copies, FAULTS, strict=False)]
+    write([*copies[20:], *wrong, traces[0], *traces])
+    with Path("r/traces.jsonl").open("a") as file:
+        file.write(json.dumps(traces[0])[:500])
+    found = set()
+    for processes, seed in (("1", "0"), ("2", "7"), ("3", "0")):
+        command = [
+            sys.executable,
+            "-m",
+            "ui.cli",
+            "score",
+            "r",
+            "--processes",
+            processes,
+            "--out",
+            "cards.jsonl",
+            "--table",
+            "t.csv",
+            "--json",
+        ]
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, capture_output=True, env=environment, check=False)
+        assert done.returncode == 4, done.stderr
+        assert len(Path("cards.jsonl").read_text().splitlines()) == 44 + 8
+        found.add((Path("cards.jsonl").read_bytes(), Path("t.csv").read_bytes(), done.stdout, done.stderr))
+    assert len(found) == 1
+    told = found.pop()[3].decode()
+    assert "a second trace" in told and "cut short" in told and f"{len(FAULTS)} of {len(FAULTS) + 52} traces" in told
 
 
 def test_nothing_to_score_is_an_error(bedside: Bedside) -> None:
