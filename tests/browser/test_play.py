@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -134,7 +135,8 @@ def ask(page: Any, words: str) -> None:
 
 
 def choose(page: Any, who: str) -> None:
-    page.locator(".case", has_text=who).focus()
+    # A pattern minds case and the beginning of a word: "Man, 19" is no "Woman, 19".
+    page.locator(".case", has_text=re.compile(rf"\b{who}")).focus()
     page.keyboard.press("Enter")
     page.wait_for_selector("#chat .turn")
     focused(page, "ask")
